@@ -1,4 +1,4 @@
-//! Tells the program from which commit it is built. The device code is compiled by `crates/engines/build.rs`.
+//! Embeds the commit that the program is built from. `crates/engines/build.rs` compiles the device code.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,9 +10,8 @@ fn main() {
     }
 }
 
-/// The commit that a release build is made of, `-dirty` where files differ from it; `None` if
-/// `WARPSCOPE_COMMIT` names one, and where git does not say. Debug builds have none: with each commit they
-/// would be built anew.
+/// The commit of a release build, with `-dirty` if files differ from it. `None` if `WARPSCOPE_COMMIT` names
+/// one or git does not know. Also `None` in debug builds, which would otherwise be rebuilt for each commit.
 fn commit() -> Option<String> {
     println!("cargo::rerun-if-env-changed=WARPSCOPE_COMMIT");
     let named = env::var("WARPSCOPE_COMMIT").is_ok_and(|commit| !commit.trim().is_empty());
@@ -25,12 +24,13 @@ fn commit() -> Option<String> {
             .map(|text| text.trim().to_owned())
             .filter(|text| !text.is_empty())
     };
-    // Not that of another repository, in which these sources are unpacked.
+    // Ignore an outer repository that these sources were unpacked into.
     let top = git(&["rev-parse", "--show-toplevel"])?;
     if fs::canonicalize(top).ok()? != env::current_dir().and_then(fs::canonicalize).ok()? {
         return None;
     }
-    // It grows with every commit and checkout. A file that is not there would have this run in every build.
+    // The log grows with every commit and checkout. If it is missing, cargo would rerun this script in every
+    // build.
     let log = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|log| Path::new(log).exists())?;
     for path in [&log, "src", "crates", "build.rs", "cuda", "assets", "Cargo.toml", "Cargo.lock"] {
         println!("cargo::rerun-if-changed={path}");

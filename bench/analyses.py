@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What `analyse`, `recall` and haversine say beside scikit-learn, SciPy and Faiss, over the same rows.
+"""Compares results of `analyse`, `recall` and haversine with scikit-learn, SciPy and Faiss on the same rows.
 
 Usage: bench/analyses.py WARPSCOPE     needs numpy, scipy, scikit-learn and faiss-cpu
 
-The digits come with scikit-learn; other clouds are drawn here. Every line is computed by both, in float64 by the peer, and the largest
-difference of any row is printed; the exit status is 1 if one is larger than its line allows. Digits are whole numbers, so that some
-rows have several neighbours at the k-th distance, of which each program takes its own: what depends on that choice is compared without
-these rows, or over the same neighbours, as the line says.
+The digits come with scikit-learn; other clouds are generated. Both programs compute each result, the peer in float64, and the largest
+difference over all rows is printed. The exit status is 1 if a difference exceeds its tolerance. Digits have integer coordinates, so
+some rows have ties at the k-th distance, and each program may choose different neighbours. Results that depend on that choice are
+compared without these rows or over the same neighbours, as their line says.
 """
 
 import argparse
@@ -37,7 +37,7 @@ def main():
     warpscope = arguments.parse_args().warpscope
     with tempfile.TemporaryDirectory() as name:
         lines = list(compared(warpscope, pathlib.Path(name)))
-    print("| what | over | beside | largest difference | allowed |")
+    print("| result | data | compared with | largest difference | tolerance |")
     print("|---|---|---|---|---|")
     for what, over, peer, difference, allowed in lines:
         print(f"| {what} | {over} | {peer} | {difference:.1e} | {allowed:.0e} |" if difference else f"| {what} | {over} | {peer} | 0 | {allowed:.0e} |")
@@ -45,7 +45,7 @@ def main():
 
 
 def compared(warpscope, folder):
-    """Yields what is compared, over what, beside what, the largest difference, and how large it may be."""
+    """Yields for each comparison: result, data, peer, largest difference, tolerance."""
     rng = np.random.default_rng(1)
     digits, labels = load_digits(return_X_y=True)
     cloud = rng.standard_normal((5000, 3)).astype(np.float32)
@@ -86,7 +86,7 @@ def analyses(warpscope, folder, over, points, labels):
     graph = load_npz(graph).tocsr()
     kneighbors = nearest.kneighbors_graph(n_neighbors=K, mode="distance")
     yield "graph of neighbours", alone, "kneighbors_graph", abs(graph - kneighbors)[~tied].max(), 1e-5
-    # Over the same neighbours, whichever a tie let in.
+    # Uses warpscope's neighbours, so that ties do not matter.
     out = graph.indices.reshape(n, K)
     if tied.any():
         peer, factors = "its formula over the same neighbours", outlier_factors(points, out)
@@ -104,7 +104,7 @@ def analyses(warpscope, folder, over, points, labels):
 
     if labels is not None:
         votes = KNeighborsClassifier(n_neighbors=K).fit(points, labels)
-        predicted = votes.predict(None)  # of each row by the others
+        predicted = votes.predict(None)  # leave-one-out
         mine = found["predicted_label"].astype(float).astype(int)
         yield "predicted label", alone, "KNeighborsClassifier", int((mine != predicted)[~tied].sum()), 0
         ours = confusion_matrix(labels, mine)
@@ -150,7 +150,7 @@ def worst(a, b):
 
 
 def outlier_factors(points, neighbours):
-    """scikit-learn's formula, for neighbours that are given."""
+    """scikit-learn's formula for the local outlier factor, over given neighbours."""
     distances = np.linalg.norm(points[:, None] - points[neighbours], axis=2)
     reach = np.maximum(distances, distances.max(axis=1)[neighbours])
     density = 1 / (reach.mean(axis=1) + 1e-10)
@@ -158,18 +158,18 @@ def outlier_factors(points, neighbours):
 
 
 def alone_too(groups):
-    """Groups in which a row without a group has one of its own."""
+    """Gives each row without a group its own group."""
     return np.where(np.isnan(groups), -1 - np.arange(len(groups)), groups)
 
 
 def partitions(a, b):
-    """Rows that two partitions group otherwise, whatever the groups are called."""
+    """The number of rows whose group differs between two partitions, independent of the groups' names."""
     first = lambda groups: np.unique(groups, return_index=True)[1][np.unique(groups, return_inverse=True)[1]]
     return int((first(a) != first(b)).sum())
 
 
 def of(said, key):
-    """The value of a key, wherever it stands."""
+    """Finds a key in nested objects."""
     if isinstance(said, dict):
         values = [said[key]] if key in said else (of(value, key) for value in said.values())
         return next((value for value in values if value is not None), None)

@@ -1,8 +1,9 @@
-// Times the radix sorts of CUB on a matrix of distances with positions beside them: the peer of the engine `sort` (Hanák 2023, §5.5).
+// Times CUB's radix sorts of (distance, position) pairs in the rows of a matrix: the peer of the engine `sort` (Hanák 2023, §5.5).
 //
 //     nvcc -std=c++17 -O3 -arch=native -o cub_sort bench/cub_sort.cu && ./cub_sort 1048576 1000
 //
-// Prints the median of ten repeats, after three, in ms: all rows by one segmented sort, and one row after the other on eight streams.
+// Prints the median of ten repeats after three warm-ups, in ms, for one segmented sort of all rows, and for one sort per row on eight
+// streams.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -20,7 +21,7 @@ static void check(cudaError_t error) {
     }
 }
 
-// Distances in [0, 1), and the position of each in its row.
+// Distances in [0, 1), and each one's position in its row.
 __global__ void fill(float* distances, unsigned* positions, size_t n, size_t count) {
     for (size_t at = blockIdx.x * size_t(blockDim.x) + threadIdx.x; at < count; at += size_t(gridDim.x) * blockDim.x) {
         unsigned long long state = (at + 1) * 0x9e3779b97f4a7c15ull;
@@ -30,7 +31,7 @@ __global__ void fill(float* distances, unsigned* positions, size_t n, size_t cou
     }
 }
 
-// Where a row begins.
+// Start offset of each row.
 struct RowStart {
     long long n;
     __host__ __device__ long long operator()(long long row) const { return row * n; }

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""All nearest neighbours of n points among themselves, on the processor: bvh and kdtree beside pykdtree and SciPy's cKDTree.
+"""Times all-nearest-neighbour search on the CPU: bvh and kdtree against pykdtree and SciPy's cKDTree.
 
     bench/index_cpu.py [--program warpscope] [--n 1000000] [--k 32] [--dims 2,3] [--rounds 3] [--out samples.csv]
 
-Each round times every method in turn, index and search together, with as many threads as the process may use; the table has each
-method's best round, and the ratio to bvh's. First, the distances that every method finds are compared with those of bvh. Needs numpy,
-scipy and pykdtree; a peer that cannot be imported is left out.
+Each round times every method in turn, index and search together, with all threads available to the process. The table has each
+method's best round and its ratio to bvh. All distances must equal those of bvh. Needs numpy, scipy and pykdtree; peers that
+cannot be imported are skipped.
 """
 
 import argparse
@@ -46,19 +46,19 @@ def warpscope(program, engine, points, k, folder):
 
 
 def peers():
-    """Name, and a function of points and k that gives distances."""
+    """Yields the name of each peer, and a function from points and k to distances."""
     try:
         from pykdtree.kdtree import KDTree
 
         yield "pykdtree", lambda points, k: KDTree(points).query(points, k=k)[0]
     except ImportError:
-        print("pykdtree is not there", file=sys.stderr)
+        print("pykdtree is not installed", file=sys.stderr)
     try:
         from scipy.spatial import cKDTree
 
         yield "scipy", lambda points, k: cKDTree(points).query(points, k=k, workers=-1)[0]
     except ImportError:
-        print("scipy is not there", file=sys.stderr)
+        print("scipy is not installed", file=sys.stderr)
 
 
 def main():
@@ -67,7 +67,7 @@ def main():
     os.environ["OMP_NUM_THREADS"] = str(threads)
     others = list(peers())
     samples = []
-    print(f"n = {args.n:,}, k = {args.k}, {threads} threads; seconds of the best of {args.rounds} rounds, index included")
+    print(f"n = {args.n:,}, k = {args.k}, {threads} threads; best of {args.rounds} rounds, in seconds, index included")
     for dims in map(int, args.dims.split(",")):
         points = np.random.default_rng(0).random((args.n, dims), dtype=np.float32)
         with tempfile.TemporaryDirectory() as folder:
@@ -79,7 +79,7 @@ def main():
                     seconds, squared = warpscope(args.program, engine, points, args.k, folder)
                     reference = squared if reference is None else reference
                     if not np.array_equal(reference, squared):
-                        sys.exit(f"{engine} finds other distances than bvh")
+                        sys.exit(f"distances of {engine} differ from bvh's")
                     samples.append((dims, engine, round, seconds))
                     best[engine] = min(best.get(engine, seconds), seconds)
                 for name, search in others:
@@ -87,7 +87,7 @@ def main():
                     distances = search(points, args.k)
                     seconds = time.perf_counter() - start
                     if not np.allclose(np.asarray(distances) ** 2, reference, rtol=1e-4, atol=1e-12):
-                        sys.exit(f"{name} finds other distances than bvh")
+                        sys.exit(f"distances of {name} differ from bvh's")
                     samples.append((dims, name, round, seconds))
                     best[name] = min(best.get(name, seconds), seconds)
         line = ", ".join(f"{name} {seconds:.2f} s ({seconds / best['bvh']:.2f}x)" for name, seconds in best.items())

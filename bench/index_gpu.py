@@ -1,7 +1,7 @@
-"""`bench/peers.py --index`: `bvh` beside jz-tree (https://pypi.org/project/jztree), an index on GPUs, and what was measured of others elsewhere.
+"""`bench/peers.py --index`: `bvh` against the GPU index jz-tree (https://pypi.org/project/jztree), with published times of cudaKDTree.
 
-Every point is a query. Warpscope's time is its search and its index, by CUDA events, from points that are on the device; jz-tree's is the host's,
-around its compiled call, which builds its index each time. What both find is compared: the radii, to the tolerance of Warpscope's oracle.
+Every point is a query, and all points are on the device. Warpscope's time is index and search, by CUDA events; jz-tree's is host time
+around its compiled call, which builds its index each time. The squared radii of both must agree to the tolerance of Warpscope's oracle.
 """
 
 import csv
@@ -26,20 +26,20 @@ ROWS = [  # n = q, d, k, goal in ms on an H200, best sum of build and query of c
     (10 * M, 3, 8, 12.0, 69.0),
     (10 * M, 3, 32, 25.0, 115.0),
 ]
-CUDA_KD_TREE = "github.com/ingowald/cudaKDTree, HEAD, queries in Morton order; one H200, another day; no script here gives it again"
+CUDA_KD_TREE = "github.com/ingowald/cudaKDTree, HEAD, queries in Morton order; measured earlier on one H200, not by a script of this repository"
 
 
 def jz_tree():
-    """A function from points and k to a call and what it finds; None, with the reason printed, where it cannot run."""
+    """Returns a function that prepares a search of points with k, or prints why jz-tree cannot run and returns None."""
     try:
-        # Otherwise it takes three quarters of the GPU's memory at once.
+        # Otherwise JAX allocates three quarters of the GPU's memory at once.
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         import jax
         import jztree
         from jztree.knn import knn
         if jax.default_backend() != "gpu":
             raise ImportError("jax does not reach the GPU")
-    except Exception as error:  # noqa: BLE001  (a peer's reason is its own)
+    except Exception as error:  # noqa: BLE001  (a peer may raise anything)
         print(f"peers: no jz-tree: {' '.join(str(error).split())[:160]}")
         return None
     print(f"jz-tree {getattr(jztree, '__version__', '')}, jax {jax.__version__}")

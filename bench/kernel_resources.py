@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the kernels that a warpscope program embeds take of this machine's GPU: registers, shared memory, spills, occupancy.
+"""Lists registers, shared memory, spills and occupancy of a program's embedded kernels on this machine's GPU.
 
-Usage: bench/kernel_resources.py WARPSCOPE [--all] [--csv FILE]     needs the NVIDIA driver, and nothing else
+Usage: bench/kernel_resources.py WARPSCOPE [--all] [--csv FILE]     needs only the NVIDIA driver
 
-The program's fat binaries are found by their magic number and loaded by the driver, which says what each kernel takes. A
-kernel's block and its dynamic shared memory are in its module, in `warp_knn_cut`, where there is one. Without --all only
-timed builds, and kernels that have no builds, are listed.
+Finds the program's fat binaries by their magic number and loads them with the driver, which reports each kernel's resources.
+A module's `warp_knn_cut`, if present, holds the block size and the dynamic shared memory of its search kernels. Counted and
+profiled builds are listed only with --all.
 """
 
 import argparse
@@ -51,7 +51,7 @@ class Driver:
 
 
 def fatbins(program):
-    """The fat binaries in a file: a header of magic, version, header size, and the size of what follows."""
+    """Yields the fat binaries in a file. Header: magic, version, header size, body size."""
     image = pathlib.Path(program).read_bytes()
     start = image.find(FATBIN_MAGIC)
     while start >= 0:
@@ -65,7 +65,7 @@ def fatbins(program):
 
 
 def kernels(driver, image):
-    """(name, function, threads of a block or None, dynamic shared bytes) of a module's kernels."""
+    """Yields (name, function, threads per block or None, dynamic shared bytes or None) of a module's kernels."""
     module = ctypes.c_void_p()
     driver("cuModuleLoadData", ctypes.byref(module), image)
     count = ctypes.c_uint()
@@ -75,15 +75,15 @@ def kernels(driver, image):
     threads, dynamic = None, 0
     address, size = ctypes.c_uint64(), ctypes.c_size_t()
     if driver.library.cuModuleGetGlobal_v2(ctypes.byref(address), ctypes.byref(size), module, b"warp_knn_cut") == 0:
-        # A policy, whose first number is the warps of a block; the last number is the shared memory.
+        # A policy: its first number is the warps per block, its last the shared memory.
         cut = (ctypes.c_uint32 * (size.value // 4))()
         driver("cuMemcpyDtoH_v2", cut, address, size)
         threads, dynamic = cut[0] * 32, cut[len(cut) - 1]
     for function in functions:
-        driver("cuFuncLoad", ctypes.c_void_p(function))  # else it is loaded at its first launch
+        driver("cuFuncLoad", ctypes.c_void_p(function))  # otherwise loaded lazily, at the first launch
         name = ctypes.c_char_p()
         driver("cuFuncGetName", ctypes.byref(name), ctypes.c_void_p(function))
-        # The cut is the search's: helpers beside it have none.
+        # The policy applies only to search kernels, not to helpers in the same module.
         search = name.value.decode().startswith("warp_knn_k")
         yield name.value.decode(), ctypes.c_void_p(function), threads if search else None, dynamic if search else None
 
@@ -94,7 +94,7 @@ def describe(driver, name, function, threads, dynamic):
     registers, static, local = attribute(REGISTERS), attribute(SHARED), attribute(LOCAL)
     threads = threads or attribute(MAX_THREADS)
     if dynamic is None:
-        # Chosen at the launch, by the number of dimensions, and not said by the module.
+        # Their shared memory depends on d and is chosen at launch.
         if name.endswith(("_resident", "_streaming")):
             return [name, registers, f"{static} and more", local, threads, "", "", ""]
         return describe(driver, name, function, threads, 0)
@@ -106,7 +106,7 @@ def describe(driver, name, function, threads, dynamic):
     return [name, registers, static + dynamic, local, threads, blocks, warps, f"{share:.0%}"]
 
 
-HEADER = ["kernel", "registers", "shared bytes", "local bytes", "threads", "blocks an SM", "warps an SM", "occupancy"]
+HEADER = ["kernel", "registers", "shared bytes", "local bytes", "threads", "blocks per SM", "warps per SM", "occupancy"]
 
 
 def main(arguments=None):
@@ -133,7 +133,7 @@ def main(arguments=None):
     rows.sort(key=lambda row: [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", row[0])])
     name = ctypes.create_string_buffer(100)
     driver("cuDeviceGetName", name, 100, driver.device)
-    print(f"{name.value.decode()}, sm_{driver.device_attribute(MAJOR)}{driver.device_attribute(MINOR)}; local bytes are spills and stacks, a thread")
+    print(f"{name.value.decode()}, sm_{driver.device_attribute(MAJOR)}{driver.device_attribute(MINOR)}; local bytes: spills and stack per thread")
     print("| " + " | ".join(HEADER) + " |\n" + "|---" * len(HEADER) + "|")
     for row in rows:
         print("| " + " | ".join(map(str, row)) + " |")
@@ -141,7 +141,7 @@ def main(arguments=None):
         with open(options.csv, "w", newline="") as file:
             csv.writer(file).writerows([HEADER, *rows])
     for error in sorted(set(failed)):
-        print(f"kernel_resources: {failed.count(error)} modules were left out: {error}", file=sys.stderr)
+        print(f"kernel_resources: {failed.count(error)} modules skipped: {error}", file=sys.stderr)
     return 1 if failed else 0
 
 

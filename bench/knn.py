@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""`warpscope knn` beside k-d trees of Python, each point of a uniform cloud a query: one pass from the loaded points to all neighbours, index included.
+"""Times `warpscope knn` against Python's k-d trees: a uniform cloud, every point a query, from loaded points to all neighbours, index included.
 
 Usage: bench/knn.py [--warpscope PATH] [--n 1000000] [--k 10] [--repeats 3]
-Needs numpy, SciPy and pykdtree. Builds nothing. Neighbours are compared before anything is timed; times are medians, all of the same run.
+Needs numpy, SciPy and pykdtree. Builds nothing. Compares the neighbours before timing; times are medians.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def main():
             knn("auto", "-o", out)
             theirs = cKDTree(points).query(points, k=given.k, workers=-1)[0]
             with np.load(out) as found:
-                assert np.allclose(found["distances"], theirs, rtol=1e-5, atol=1e-7), "other neighbours"
+                assert np.allclose(found["distances"], theirs, rtol=1e-5, atol=1e-7), "neighbours differ from SciPy's"
             planned = subprocess.run([given.warpscope, "run", "--input", cloud, "--queries", "all", "--k", str(given.k), "--warmup", "0", "--repeats", "1", "--dry-run"], capture_output=True, text=True, check=True)
             taken = next(line for line in planned.stdout.splitlines() if "taken" in line)
             peers = {

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Warpscope beside the exact k-nearest-neighbour searches that this machine can import, on its GPU.
+"""Times Warpscope against other exact k-nearest-neighbour libraries installed on this machine, on its GPU.
 
 Usage: bench/peers.py [--warpscope PATH] [--rows all|1,3,5-7] [--engines all|cuda,…] [--peers all|none|torch,faiss,…] [--repeats 5] [--out FILE.csv]
-       bench/peers.py --index              the index `bvh` beside jz-tree, where every point is a query; takes --warpscope, --warmup, --repeats,
+       bench/peers.py --index              the index `bvh` against jz-tree, every point a query; accepts --warpscope, --warmup, --repeats,
                                            --scale, --seed and --out
        bench/peers.py --resources          registers, shared memory, spills and occupancy of the embedded kernels
-Needs numpy, and PyTorch for everything but Warpscope itself. Builds nothing.
+Needs numpy, and PyTorch for the peers. Builds nothing.
 
-Correctness comes first: Warpscope answers random and adversarial clouds and every row of the table against float64, to the
-tolerance of its oracle, and what is wrong is not timed. A peer's share of true neighbours (recall) stands beside its time;
-below 90 % it is not timed. Times are of the search on the device, data and queries being there: Warpscope's own CUDA events
-(timings.csv, chunks added up), and CUDA events around a peer's call. Every repeat is a line of the CSV.
+Correctness is checked first. Warpscope's answers on random and adversarial clouds and on every row of the table are compared with
+float64, to the tolerance of its oracle; wrong ones are not timed. A peer's recall is printed with its time; below 90 % it is not
+timed. Times are of the search alone, with data and queries on the device: Warpscope's own CUDA events (timings.csv, summed over
+chunks), and CUDA events around a peer's call. The CSV has a line per repeat.
 """
 
 import argparse
@@ -53,7 +53,7 @@ LEAST_RECALL = 0.9
 
 
 class Wrong(Exception):
-    """An answer that is not the neighbours."""
+    """The answer is not the exact neighbours."""
 
 
 # ---------------------------------------------------------------------------------------------------------- clouds
@@ -73,7 +73,7 @@ def descending(rng, n, d):
 
 
 def far_off(rng, n, d):
-    """The unit cube, so far from the origin that the expanded form of the distance loses most of it."""
+    """The unit cube, so far from the origin that the expanded form of the distance loses most digits."""
     return uniform(rng, n, d) + np.float32(1_000)
 
 
@@ -87,7 +87,7 @@ ADVERSARIAL = {"random": uniform, "duplicates": duplicates, "descending": descen
 # ------------------------------------------------------------------------------------------------------ correctness
 
 def expected(data, queries, k):
-    """The k least squared distances of each query, ascending, in float64: on the GPU where there is PyTorch."""
+    """The k smallest squared distances of each query, ascending, in float64; on the GPU if PyTorch is available."""
     rows = max(1, (1 << 25) // data.shape[1])
     on_gpu = torch is not None and torch.cuda.is_available()
     least = [[] for _ in queries]
@@ -108,7 +108,7 @@ def expected(data, queries, k):
 
 
 def true_distances(data, queries, indices):
-    """Squared distances of what was returned, in float64; NaN for what is no row."""
+    """Squared distances of the returned rows, in float64; NaN for invalid row numbers."""
     there = (indices >= 0) & (indices < len(data))
     distances = np.empty(indices.shape)
     for i, query in enumerate(queries):
@@ -123,7 +123,7 @@ def tolerance(d):
 
 
 def judge(data, queries, indices, squared_distances, truth):
-    """Raises Wrong unless this is an exact answer, to the tolerance of Warpscope's oracle."""
+    """Raises Wrong unless the answer is exact to the tolerance of Warpscope's oracle."""
     indices = indices.astype(np.int64)
     limit = tolerance(data.shape[1]) * truth
     for i in range(len(queries)):
@@ -137,7 +137,7 @@ def judge(data, queries, indices, squared_distances, truth):
 
 
 def recall(data, queries, indices, truth):
-    """The share of what was returned that is no farther than the k-th neighbour, counted once."""
+    """The share of returned rows, without duplicates, that are no farther than the k-th neighbour."""
     distances = true_distances(data, queries, indices.astype(np.int64))
     kth = truth[:, -1:] * (1 + tolerance(data.shape[1]))
     hits = sum(len(set(indices[i][distances[i] <= kth[i]].tolist())) for i in range(len(queries)))
@@ -181,15 +181,14 @@ class Warpscope:
 
 # ------------------------------------------------------------------------------------------------------------ peers
 #
-# Each takes points and queries (PyTorch tensors on the GPU) and k, and gives a function that answers the first so many
-# queries with indices; or raises Unfit with a reason.
+# Each takes points (a PyTorch tensor on the GPU) and k, and returns a function from queries to indices, or raises Unfit.
 
 class Unfit(Exception):
-    """A shape that a peer does not do."""
+    """A peer does not support the shape."""
 
 
 def chunked(search, n, budget=1 << 31):
-    """Answers in chunks whose matrix of distances keeps within a budget of entries."""
+    """Answers in chunks whose distance matrix has at most `budget` entries."""
     def answer(queries):
         step = max(1, budget // n)
         return torch.cat([search(queries[start:start + step]) for start in range(0, len(queries), step)])
@@ -202,16 +201,16 @@ def peer_torch(points, k):
 
 
 def peer_torch_direct(points, k):
-    """cdist by differences: what is exact in few dimensions."""
+    """cdist by differences, which is exact in few dimensions."""
     direct = "donot_use_mm_for_euclid_dist"
     return chunked(lambda queries: torch.topk(torch.cdist(queries, points, compute_mode=direct), k, largest=False, sorted=True).indices,
                    len(points))
 
 
 def peer_cupy(points, k):
-    """The expanded form, and a partial sort."""
+    """The expanded form and a partial sort."""
     import cupy
-    # Both libraries launch into the default stream, so that one waits for the other.
+    # Both libraries launch into the default stream, so their kernels run in order.
     p = cupy.from_dlpack(points)
     norms = (p * p).sum(1)
 
@@ -272,7 +271,7 @@ def event_ms(call):
 def time_peer(name, points, queries, data, k, truth, sample, options):
     """Milliseconds of each repeat, and the recall."""
     answer = PEERS[name](points, k)
-    # A part first: is it right, and would the whole be done in time?
+    # Check a sample and estimate the time first.
     few = queries[sample]
     answer(few)
     found = answer(few).cpu().numpy()
@@ -305,21 +304,21 @@ def chosen_rows(text):
 
 
 def chosen_peers(text):
-    """Names that import, with what is left out and why."""
+    """The names of the peers that run here; prints why others are skipped."""
     if text == "none" or torch is None or not torch.cuda.is_available():
-        print("peers: none" + ("" if text == "none" else ", as PyTorch does not reach the GPU"))
+        print("peers: none" + ("" if text == "none" else ": PyTorch cannot use the GPU"))
         return []
     names = list(PEERS) if text == "all" else text.split(",")
     there = []
     for name in names:
         if name not in PEERS:
-            raise SystemExit(f"peers: there is no peer {name}: {', '.join(PEERS)}")
+            raise SystemExit(f"peers: unknown peer {name}; available: {', '.join(PEERS)}")
         try:
-            # What it needs is imported when it is made.
+            # A peer imports its library here.
             answer = PEERS[name](torch.rand(1_000, 2, device="cuda"), 3)
             answer(torch.rand(40, 2, device="cuda")).cpu()
             there.append(name)
-        except Exception as error:  # noqa: BLE001  (a peer's reason is its own)
+        except Exception as error:  # noqa: BLE001  (a peer may raise anything)
             print(f"peers: no {name}: {one_line(error)}")
     return there
 
@@ -330,7 +329,7 @@ def one_line(error):
 
 
 def check_adversarial(warpscope, engines, peers, shapes, folder):
-    """Small clouds that are hard to get right: which (engine, d, k) are wrong."""
+    """Runs all engines and peers on small adversarial clouds. Returns the wrong (engine, d, k)."""
     wrong = set()
     print(f"\nadversarial data, n = 20,000, {SAMPLE} queries: exact for Warpscope, recall for peers")
     for d, k in shapes:
@@ -432,22 +431,22 @@ def summary(results, engines, peers, scale):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    arguments.add_argument("--warpscope", type=pathlib.Path, help="the program; else the one on PATH, or ./warpscope")
+    arguments.add_argument("--warpscope", type=pathlib.Path, help="the program; default: the one on PATH, or ./warpscope")
     arguments.add_argument("--rows", default="all", help=f"1 to {len(ROWS)}: 1,3,5-7")
     arguments.add_argument("--engines", default="all", help="Warpscope's engines: all, or a list such as cuda,cuda-split")
     arguments.add_argument("--peers", default="all", help="all, none, or a list of " + ", ".join(PEERS))
     arguments.add_argument("--repeats", type=int, default=5)
     arguments.add_argument("--warmup", type=int, default=2)
-    arguments.add_argument("--limit", type=float, default=20, help="seconds that a peer's repeats of a row may take together")
-    arguments.add_argument("--scale", type=float, default=1, help="shrinks n and q, to try the script")
+    arguments.add_argument("--limit", type=float, default=20, help="most seconds for all of a peer's repeats of a row")
+    arguments.add_argument("--scale", type=float, default=1, help="factor for n and q, to try the script")
     arguments.add_argument("--seed", type=int, default=1)
     arguments.add_argument("--out", type=pathlib.Path, help="CSV of every repeat")
-    arguments.add_argument("--resources", action="store_true", help="prints what the embedded kernels take, and nothing else")
-    arguments.add_argument("--index", action="store_true", help="the index beside jz-tree, and nothing else")
+    arguments.add_argument("--resources", action="store_true", help="only list the resources of the embedded kernels")
+    arguments.add_argument("--index", action="store_true", help="only time the index against jz-tree")
     options = arguments.parse_args()
     path = options.warpscope or shutil.which("warpscope") or pathlib.Path("warpscope")
     if not os.access(path, os.X_OK):
-        raise SystemExit("peers: warpscope is neither on PATH nor here: --warpscope PATH")
+        raise SystemExit("peers: cannot find warpscope on PATH or in this folder: use --warpscope PATH")
     path = pathlib.Path(path).resolve()
     if options.resources:
         import kernel_resources
@@ -459,7 +458,7 @@ def main():
             return index_gpu.table(Warpscope(path, pathlib.Path(name)), options, csv.writer(file))
 
     rows = chosen_rows(options.rows)
-    rows.sort(key=lambda row: (ROWS[row][2], ROWS[row][1]))  # a cloud is made once
+    rows.sort(key=lambda row: (ROWS[row][2], ROWS[row][1]))  # generate each cloud once
     if torch is not None and torch.cuda.is_available():
         torch.backends.cuda.matmul.allow_tf32 = False
         print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}", end="; ")

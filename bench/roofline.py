@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How near the kernels come to what the chip can do: measured limits, and the rates of bench/peers.py's samples against them.
+"""Measures the GPU's limits and compares the rates in samples of bench/peers.py with them.
 
 Usage: bench/roofline.py SAMPLES.csv [--out roofline.svg]     needs CuPy and a GPU; matplotlib for the figure
 
-Limits are measured by micro-kernels in this process: FP32 fused multiply-adds from registers, 128-bit loads from shared
-memory, reads from device memory. SAMPLES.csv is what `peers.py --out` wrote. A distance in d dimensions is d subtractions and
-d multiply-adds: 3 operations and 2 instructions a coordinate, so that the direct form ends at 3/4 of the peak. What lies above
-that line used another form as a filter. Intensity counts the traffic that nothing can avoid: points, queries and results once.
+Micro-kernels in this process measure the limits: FP32 fused multiply-adds from registers, 128-bit loads from shared memory,
+reads from device memory. SAMPLES.csv is the output of `peers.py --out`. A distance in d dimensions takes d subtractions and
+d multiply-adds, 3 operations in 2 instructions per coordinate, so the direct form reaches at most 3/4 of the peak. Rates above
+that line used another form as a filter. Intensity counts only unavoidable traffic: points, queries and results, once each.
 """
 
 import argparse
@@ -37,7 +37,7 @@ extern "C" __global__ void shared_loads(float* out, int rounds) {
     __shared__ float4 words[2048];
     for (int i = threadIdx.x; i < 2048; i += blockDim.x) words[i] = make_float4(i, 1, 2, 3);
     __syncthreads();
-    // Written so that no load can be hoisted: what is read says, unknown to the compiler, where to read next.
+    // Addresses advance by a run-time value, so that the compiler cannot hoist the loads.
     float4 sum[4] = {};
     unsigned at = threadIdx.x;
     for (int round = 0; round < rounds; ++round) {
@@ -69,7 +69,7 @@ extern "C" __global__ void device_reads(float* out, const float4* words, size_t 
 
 
 def limits():
-    """FLOP/s of multiply-adds, bytes/s of shared memory, bytes/s of device memory: the best of ten launches each."""
+    """FLOP/s of multiply-adds, bytes/s of shared memory, bytes/s of device memory; each the best of eleven launches."""
     import cupy
     module = cupy.RawModule(code=SOURCE)
     blocks = cupy.cuda.runtime.getDeviceProperties(0)["multiProcessorCount"] * 16
@@ -95,7 +95,7 @@ def limits():
 
 
 def rates(path):
-    """(engine, n, q, d, k) to the median of its milliseconds."""
+    """The median milliseconds of each (engine, n, q, d, k)."""
     samples = {}
     with open(path, newline="") as file:
         for row in csv.DictReader(file):
@@ -105,15 +105,15 @@ def rates(path):
 
 
 def figure(path, name, flops, shared, device, points):
-    """Each shape under its own roof: achieved rates, and what the chip allows for it."""
+    """Draws the achieved rates of each shape and the limit for its intensity."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
-    matplotlib.rcParams["svg.hashsalt"] = "roofline"  # the same samples, the same file
+    matplotlib.rcParams["svg.hashsalt"] = "roofline"  # the same samples give the same file
     shapes = list(dict.fromkeys((intensity, label) for _, intensity, _, label in points))
     column = {shape: at for at, shape in enumerate(shapes)}
     fig, axes = pyplot.subplots(figsize=(11, 6))
-    lines = [(flops, "FP32 multiply-adds, one an operation", "black"),
+    lines = [(flops, "FP32 multiply-adds, all operations fused", "black"),
              (0.75 * flops, "direct form: subtract, multiply-add", "#0072B2"),
              (0.75 * shared, "every coordinate loaded from shared memory for one query", "#D55E00")]
     for rate, text, colour in lines:
@@ -139,7 +139,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("samples", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, help="the figure: .svg or .png")
-    parser.add_argument("--limits", help="those of another run instead of measuring: NAME,TFLOP/s,TB/s of shared memory,TB/s of device memory")
+    parser.add_argument("--limits", help="use these instead of measuring: NAME,TFLOP/s,TB/s of shared memory,TB/s of device memory")
     options = parser.parse_args()
     measured = rates(options.samples)
     if options.limits:

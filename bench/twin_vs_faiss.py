@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The CPU twin beside faiss-cpu's IndexFlatL2, on the same cores, in the same minute.
+"""Times the CPU twin of the direct kernel against faiss-cpu's IndexFlatL2 on the same cores.
 
 Usage: bench/twin_vs_faiss.py WARPSCOPE [--rounds 5] [--out FILE.csv]     needs numpy and faiss-cpu
 
-Every round runs one after the other on the same cloud and queries, so that what else the machine does meets both. What is
-compared is the search alone: Faiss's `search`, and the twin's `search` phase. Neighbours are compared first.
+Rounds alternate between the two on the same cloud and queries, so that other load affects both. Only the search is timed:
+Faiss's `search`, and the twin's `search` phase. The neighbours of every round must agree.
 """
 
 import argparse
@@ -27,7 +27,7 @@ SHAPES = [  # n, q, d, k
 
 
 def twin(warpscope, folder, data, queries, k):
-    """Milliseconds of one search, and its squared distances."""
+    """The milliseconds of one search, and its squared distances."""
     out = folder / "run"
     subprocess.run(
         [warpscope, "run", "--engine", "lockstep", "--input", data, "--queries", queries, "--k", str(k), "--warmup", "1",
@@ -65,7 +65,7 @@ def main():
                 samples["faiss"].append((time.perf_counter() - start) * 1e3)
                 ms, found = twin(options.warpscope, folder, folder / "data.npy", folder / "queries.npy", k)
                 samples["twin"].append(ms)
-                # Faiss's expanded form loses digits in few dimensions; it is the twin that is exact.
+                # Loose tolerance: Faiss's expanded form loses digits in few dimensions.
                 assert np.allclose(found, expected, rtol=1e-3, atol=1e-5 * d), "the neighbours differ"
                 rows += [(engine, n, q, d, k, round_, samples[engine][-1]) for engine in samples]
             faiss_ms, twin_ms = (statistics.median(samples[engine]) for engine in ("faiss", "twin"))

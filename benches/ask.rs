@@ -1,13 +1,13 @@
-//! How long one query takes that is asked at once over points that are there, and how long a run of it took
-//! that takes the points in first:
+//! Times single live queries over prepared points, and runs of the same query, which prepare the points
+//! first:
 //!
 //! ```text
 //! cargo bench --no-default-features --bench ask -- \
 //!     [--n LIST] [--d LIST] [--engines LIST] [--asks COUNT] [--out FILE]
 //! ```
 //!
-//! The clock of the host is around all of it: the problem, the search, the answer's record. Every place is
-//! asked once; the last answer is held against the run's, bit for bit.
+//! All times are host time, and include building the problem, the search and the answer's record. Each
+//! position is queried once. The last answer must equal the run's, bit for bit.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use warpscope::progress::Silent;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunSpec, stats};
 use warpscope::text;
 
-/// Runs beside each engine's asks.
+/// Runs after each engine's live queries.
 const RUNS: usize = 3;
 
 struct Options {
@@ -33,9 +33,7 @@ struct Options {
 }
 
 fn list<T>(text: &str, one: impl Fn(&str) -> Option<T>) -> Vec<T> {
-    text.split(',')
-        .map(|part| one(part.trim()).unwrap_or_else(|| panic!("`{part}` makes no sense here")))
-        .collect()
+    text.split(',').map(|part| one(part.trim()).unwrap_or_else(|| panic!("invalid value `{part}`"))).collect()
 }
 
 fn options() -> Options {
@@ -109,8 +107,9 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineId, samples: &mut
         order: Order::Shuffled,
         ..RunSpec::new(cloud.source().clone(), QuerySpec::At((0..d).map(|_| unit()).collect()), k)
     };
-    let mut note =
-        |what: &str, ms: f64| writeln!(samples, "{n},{d},{k},{kind},{what},{ms}").expect("a string takes it");
+    let mut note = |what: &str, ms: f64| {
+        writeln!(samples, "{n},{d},{k},{kind},{what},{ms}").expect("writing to a string")
+    };
     let since = |began: Instant| began.elapsed().as_secs_f64() * 1e3;
 
     let began = Instant::now();
@@ -127,7 +126,7 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineId, samples: &mut
         let began = Instant::now();
         let record = engines.ask(&spec, cloud).unwrap_or_else(|error| panic!("{kind}: {error}"));
         asks.push(since(began));
-        assert!(record.resident, "the points are there");
+        assert!(record.resident, "points must be prepared");
         last = Some((spec, record));
     }
     let (spec, asked) = last.expect("at least one ask");
@@ -142,7 +141,7 @@ fn row(options: &Options, cloud: &Arc<PointCloud>, kind: EngineId, samples: &mut
             assert_eq!(
                 (&run.neighbors, &run.measured),
                 (&asked.neighbors, &asked.measured),
-                "{kind}: an ask is a run"
+                "{kind}: a live query differs from the run"
             );
             took
         })

@@ -1,7 +1,7 @@
-//! How long opening takes beside reading the file alone: `cargo bench --bench open [-- ROWS]`.
+//! Times opening a file against only reading its bytes: `cargo bench --bench open [-- ROWS]`.
 //!
-//! Files of ROWS × 3 (10,000,000 unless said) are written to the temporary folder, read once so that they are
-//! warm, then read and loaded in turn; medians of five and their difference are printed.
+//! Writes files of ROWS × 3 (default: 10,000,000) to the temporary folder and reads them once to fill the
+//! page cache. Then alternates between reading and loading, and prints medians of five and their difference.
 
 use std::fs::File;
 use std::io::{BufWriter, Read, Write};
@@ -13,7 +13,7 @@ use warpscope::progress::Silent;
 
 const REPEATS: usize = 5;
 
-/// A scan's place, as the whole number that LAS keeps.
+/// A scan's coordinate, as the integer that LAS stores.
 fn raw(at: u32) -> i32 {
     (at.wrapping_mul(2_654_435_761) >> 8) as i32
 }
@@ -60,9 +60,9 @@ fn las(out: &mut BufWriter<File>, rows: u32) -> std::io::Result<()> {
 
 fn read_alone(path: &Path) -> Duration {
     let start = Instant::now();
-    let mut file = File::open(path).expect("the file was written");
+    let mut file = File::open(path).expect("opening the file");
     let mut buffer = vec![0; 1 << 18];
-    while file.read(&mut buffer).expect("the file is read") > 0 {}
+    while file.read(&mut buffer).expect("reading the file") > 0 {}
     start.elapsed()
 }
 
@@ -83,15 +83,15 @@ fn median(mut times: Vec<Duration>) -> f64 {
 fn main() {
     let rows =
         std::env::args().skip(1).find_map(|word| word.replace('_', "").parse().ok()).unwrap_or(10_000_000);
-    let folder = tempfile::tempdir().expect("there is a temporary folder");
+    let folder = tempfile::tempdir().expect("a temporary folder");
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     println!("{rows} × 3 on {cores} cores\nformat    bytes        read s  load s  more s  load ÷ read");
     type Write = fn(&mut BufWriter<File>, u32) -> std::io::Result<()>;
     let kinds: [(&str, Write); 3] = [("f32.npy", f32_npy), ("f64.npy", f64_npy), ("a.las", las)];
     for (name, write) in kinds {
         let path = folder.path().join(name);
-        let mut out = BufWriter::new(File::create(&path).expect("the temporary folder can be written"));
-        write(&mut out, rows).and_then(|()| out.flush()).expect("there is room for the file");
+        let mut out = BufWriter::new(File::create(&path).expect("creating a temporary file"));
+        write(&mut out, rows).and_then(|()| out.flush()).expect("writing a temporary file");
         read_alone(&path);
         let (mut reads, mut loads) = (Vec::new(), Vec::new());
         for _ in 0..REPEATS {

@@ -1,8 +1,7 @@
-//! How long picking takes in the window: clicks, drags of the query from row to row, rectangles and lassos,
-//! over all rows of a cloud: `cargo bench --bench pick -- [--n LIST] [--times COUNT] [--out FILE]`.
+//! Times picking in the window over all rows of a cloud: clicks, dragging the query from row to row,
+//! rectangles and lassos: `cargo bench --bench pick -- [--n LIST] [--times COUNT] [--out FILE]`.
 //!
-//! The window does none of this itself where rows are many: it is what a thread takes, and the selection is
-//! late by.
+//! For large clouds the window does this on a thread; the time is the delay of the selection.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -26,7 +25,7 @@ fn options() -> Options {
     while let Some(word) = words.next() {
         let value = words.next().unwrap_or_else(|| panic!("{word} needs a value"));
         let number = |text: &str| {
-            text.trim().parse::<f64>().unwrap_or_else(|_| panic!("`{text}` is no number")) as u64
+            text.trim().parse::<f64>().unwrap_or_else(|_| panic!("invalid number `{text}`")) as u64
         };
         match word.as_str() {
             "--n" => options.n = value.split(',').map(number).collect(),
@@ -52,7 +51,8 @@ fn main() {
         let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap_or_else(|error| panic!("{error}")));
         for times in measure_picking(&cloud, options.times) {
             let ms = &times.milliseconds;
-            ms.iter().for_each(|ms| writeln!(samples, "{n},{},{ms}", times.what).expect("a string takes it"));
+            ms.iter()
+                .for_each(|ms| writeln!(samples, "{n},{},{ms}", times.what).expect("writing to a string"));
             println!(
                 "{:>12} {:<22} {:>10} {:>10} {:>10} {:>12}",
                 text::thousands(n),

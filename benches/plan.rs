@@ -1,16 +1,16 @@
-//! How well the planner predicts, and whether `auto` takes the fastest: forty jobs on every engine that can
-//! run.
+//! Measures the planner's predictions, and whether `auto` chooses the fastest engine: forty jobs on every
+//! available engine.
 //!
 //! ```text
 //! cargo bench --no-default-features --bench plan -- \
 //!     [--random SEED] [--times FACTOR] [--limit MILLISECONDS] [--out FILE]
 //! ```
 //!
-//! The built-in rates were fitted to the jobs below; `--random` draws forty others, to judge them by. Each
-//! engine is measured for a moment first, as `run` does on a device that it meets for the first time, and
-//! learns nothing from the jobs. A job is taking the points in and one pass over the queries. Engines
-//! predicted to be over the limit are left out. `--times` multiplies the queries, for devices on which these
-//! jobs are over at once.
+//! The built-in rates were fitted to the jobs below; `--random` draws forty other jobs for an independent
+//! check. Each engine is calibrated first, as `run` does on an unknown device, and learns nothing from the
+//! jobs. A job's time is preparing the points and one pass over the queries. Engines predicted to exceed the
+//! limit are skipped. `--times` multiplies the number of queries, for devices that finish these jobs too
+//! quickly.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -69,7 +69,7 @@ const JOBS: [(usize, usize, u64, usize); 40] = [
     (5_000, 960, 200, 100),
 ];
 
-/// Jobs over all sizes that take seconds at most: n and q are drawn by their logarithms.
+/// Random jobs of a few seconds at most; n and q are log-uniform.
 fn random(seed: u64) -> Vec<(usize, usize, u64, usize)> {
     const DIMS: [usize; 16] = [2, 2, 2, 3, 3, 3, 4, 5, 7, 10, 14, 20, 40, 100, 300, 768];
     const NEIGHBORS: [usize; 8] = [1, 5, 10, 32, 50, 100, 256, 1_000];
@@ -134,19 +134,19 @@ fn main() {
     }
 }
 
-/// Taking the points in and one pass.
+/// The time to prepare the points and for one pass.
 fn total(forecast: Forecast) -> f64 {
     forecast.setup_ms + forecast.search_ms
 }
 
-/// What came out of all jobs.
+/// Results of all jobs.
 #[derive(Default)]
 struct Tally {
     long: usize,
     long_within: usize,
     jobs: usize,
     best_taken: usize,
-    /// What auto took, over the fastest, of each job.
+    /// For each job, the time of auto's choice relative to the fastest.
     over: Vec<f64>,
     /// All measurements as CSV.
     table: String,
@@ -256,7 +256,7 @@ fn job(
             "{n},{d},{q},{k},{id},{},{},{},{},{auto},{fastest}",
             forecast.setup_ms, took.setup_ms, forecast.search_ms, took.search_ms
         )
-        .expect("a string takes it");
+        .expect("writing to a string");
         let [n, q, k] = [n as u64, q, k as u64].map(text::thousands);
         println!(
             "{n:>9} {d:>4} {q:>9} {k:>5} {id:<10} {:>10} {:>10} {ratio:>9.2}  {remark}",

@@ -1,9 +1,9 @@
-//! Which way imports go, and which crates belong where: ARCHITECTURE.md as a test.
+//! Checks the import rules and crate boundaries of ARCHITECTURE.md.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What each folder of `src` may use of the others. `app` and `cli` may use all.
+/// Each folder of `src` and the folders it may use. `app` and `cli` may use all.
 const ARROWS: [(&str, &[&str]); 15] = [
     ("files", &[]),
     ("memory", &[]),
@@ -52,7 +52,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ),
 ];
 
-/// Crates with one home, so that the rest builds and is tested without them.
+/// Crates that only certain folders may use, so that all others build and are tested without them.
 const HOMES: [(&[&str], &[&str]); 12] = [
     (&["hdf5_reader"], &["cloud/formats/hdf5"]),
     (
@@ -84,8 +84,8 @@ const HOMES: [(&[&str], &[&str]); 12] = [
     (&["toml"], &["cli", "run/presets"]),
 ];
 
-/// The floors of `src/app`, and what each may use of the others. Nothing else of the app is used from inside
-/// it. A feature is one folder, whose files are on floors by their names, see [`floor_path`].
+/// The floors of `src/app` and the floors each may use. Code on a floor may not use any other part of the
+/// app. A feature is one folder; [`floor_path`] assigns its files to floors by name.
 const FLOORS: [(&str, &[&str]); 11] = [
     ("testing", &[]),
     ("model", &[]),
@@ -100,16 +100,15 @@ const FLOORS: [(&str, &[&str]); 11] = [
     ("shell", &["model", "jobs", "look", "prelude", "gpu", "features", "panes", "context", "changes"]),
 ];
 
-/// What must not be named on a floor: what is known has no threads, no GPU objects and no painting, and work
-/// and changes have no painting. A feature's row names the control that draws its dialogs.
+/// Names that a floor must not contain. The model has no threads, GPU objects or painting; jobs and changes
+/// have no painting. The row of a feature may name the control that draws its dialogs.
 const NOT_HERE: [(&str, &[&str]); 3] = [
     ("model", &["thread", "Task", "wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]),
     ("jobs", &["wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]),
     ("changes", &["wgpu", "egui_wgpu", "Ui", "Painter", "Shape"]),
 ];
 
-/// Every source file, as its path below `src`, or as if its crate were a folder of it, and its text without
-/// comments.
+/// Every source file without comments, with its path below `src`, as if each crate were a folder there.
 fn sources() -> Vec<(PathBuf, String)> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let crates = ["cloud", "knn", "engines", "draw", "lesson"]
@@ -139,7 +138,7 @@ fn sources() -> Vec<(PathBuf, String)> {
     files
 }
 
-/// The names that follow each `crate::`, with their line: one, or the first of each path in a braced list.
+/// The first name of each path after `crate::`, with its line.
 fn uses(code: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (at, prefix) in code.match_indices("crate::") {
@@ -177,7 +176,7 @@ fn line_of(code: &str, at: usize) -> usize {
     code[..at].matches('\n').count() + 1
 }
 
-/// The folder or file of `src` that a path belongs to: `knn` for `knn/theory.rs` as for `knn.rs`.
+/// The folder or file of `src` that contains a path: `knn` for `knn/theory.rs` as for `knn.rs`.
 fn room(path: &Path) -> String {
     let first = path.iter().next().expect("a path has a part").to_string_lossy();
     first.trim_end_matches(".rs").to_owned()
@@ -206,7 +205,7 @@ fn imports_follow_the_arrows() {
 }
 
 #[test]
-fn crates_stay_at_home() {
+fn crates_are_used_only_in_their_rooms() {
     let mut wrong = Vec::new();
     for (path, code) in sources() {
         for (crates, homes) in
@@ -229,27 +228,23 @@ fn crates_stay_at_home() {
     assert!(wrong.is_empty(), "crates away from home:\n{}", wrong.join("\n"));
 }
 
-/// Names of engines that stand outside their folders, in a file or in all of a folder, with the reason.
+/// Engine names allowed outside their folders: the file or folder, the name, the reason.
 const NAMES_ALLOWED: [(&str, &str, &str); 12] = [
     ("engines/cuda/interface.rs", "index::BVH", "the engine's part on a GPU: the most dimensions of both"),
     ("engines/cuda/select/distances.rs", "select::DISTANCES_ALONE", "as above"),
     ("cli/lesson.rs", "\"step\"", "a step of a lesson"),
-    ("lesson/step.rs", "\"step\"", "as above, in files"),
-    (
-        "lesson/algorithms",
-        "",
-        "an algorithm names the engine whose twin records it, and what is a step in files",
-    ),
+    ("lesson/step.rs", "\"step\"", "a step of a lesson, in files"),
+    ("lesson/algorithms", "", "an algorithm names the engine whose twin records it, and its steps in files"),
     ("knn/warp.rs", "\"sort\"", "a phase of a search"),
     ("lesson/story.rs", "\"sort\"", "a lesson"),
-    ("lesson/fault.rs", "\"sort\"", "as above, from which on a mistake is understood"),
-    ("app/features/lesson/state/player.rs", "\"sort\"", "as above, in tests"),
+    ("lesson/fault.rs", "\"sort\"", "a lesson, the first in which a fault can be understood"),
+    ("app/features/lesson/state/player.rs", "\"sort\"", "a lesson, in tests"),
     ("lesson/story.rs", "\"warp-select\"", "a lesson, of that engine"),
-    ("lesson/story.rs", "\"radix-select\"", "as above"),
-    ("engines/lockstep/mod.rs", "\"cuda\"", "a twin declares whose algorithm it runs"),
+    ("lesson/story.rs", "\"radix-select\"", "a lesson, of that engine"),
+    ("engines/lockstep/mod.rs", "\"cuda\"", "a twin declares the engine whose algorithm it runs"),
 ];
 
-/// The files that are compiled in tests only, and all below them.
+/// Files compiled only in tests. Files below them count as well.
 fn test_files(sources: &[(PathBuf, String)]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for (path, code) in sources {
@@ -275,7 +270,7 @@ fn test_files(sources: &[(PathBuf, String)]) -> Vec<PathBuf> {
     found
 }
 
-/// A source without the modules that are compiled in tests only; its lines keep their numbers.
+/// Blanks out modules compiled only in tests. Line numbers do not change.
 fn without_tests(code: &str) -> String {
     let mut rest = code.to_owned();
     for (_, block) in modules_in(code) {
@@ -283,20 +278,20 @@ fn without_tests(code: &str) -> String {
         if before.trim_end_matches("pub(crate)").trim_end().ends_with("#[cfg(test)]") {
             let lines: String =
                 code[block.clone()].chars().map(|c| if c == '\n' { '\n' } else { ' ' }).collect();
-            // Of a length in bytes, so that what follows stays where it is.
+            // Keep the length in bytes, so that later offsets stay valid.
             rest.replace_range(block.clone(), &format!("{lines}{}", " ".repeat(block.len() - lines.len())));
         }
     }
     rest
 }
 
-/// An engine is told from another by what its descriptor says: its name stands in its own folder and in the
-/// table of engines only, and in tests.
+/// Engines are distinguished by their descriptors. Apart from tests, an engine's name appears only in its own
+/// folder and in the table of engines.
 #[test]
-fn engines_are_not_told_apart_by_name() {
+fn engine_names_stay_in_their_folders() {
     let all = sources();
     let tests = test_files(&all);
-    let table = &all.iter().find(|(path, _)| path.ends_with("engines/lib.rs")).expect("it is there").1;
+    let table = &all.iter().find(|(path, _)| path.ends_with("engines/lib.rs")).expect("it exists").1;
     // Each row is `&folder::DESCRIPTOR`.
     let list = table
         .split_once("ENGINES: &[&Descriptor] =")
@@ -339,8 +334,8 @@ fn engines_are_not_told_apart_by_name() {
     assert!(wrong.is_empty(), "engines named outside their folders:\n{}", wrong.join("\n"));
 }
 
-/// Files of the lesson that still tell algorithms apart outside their folders, and in how many places. None
-/// may be added.
+/// Files of the lesson that distinguish algorithms outside their folders, with the number of places. Do not
+/// add any.
 const ALGORITHMS_NAMED: [(&str, usize); 17] = [
     ("lesson/feedback.rs", 1),
     ("lesson/invariants/mod.rs", 1),
@@ -361,10 +356,10 @@ const ALGORITHMS_NAMED: [(&str, usize); 17] = [
     ("lesson/story.rs", 1),
 ];
 
-/// An algorithm of the lesson is its folder and a row: its steps, states and what it is held against are
-/// named nowhere else but in the places that are counted above.
+/// A lesson's algorithm is a folder and a row. Its steps, states and invariants appear elsewhere only in the
+/// places counted above.
 #[test]
-fn algorithms_are_named_in_their_folders() {
+fn algorithm_names_stay_in_their_folders() {
     let all = sources();
     let tests = test_files(&all);
     let mut wrong = Vec::new();
@@ -395,7 +390,7 @@ fn algorithms_are_named_in_their_folders() {
 }
 
 #[test]
-fn tests_are_told_from_the_program() {
+fn test_code_is_recognised() {
     let code = "mod a;\n#[cfg(test)]\nmod tests {\n    fn f() { \"é\" }\n}\nfn g() { \"cuda\" \
                 }\n#[cfg(test)]\nmod of_tests;\n";
     let rest = without_tests(code);
@@ -416,12 +411,12 @@ fn tests_are_told_from_the_program() {
     );
 }
 
-/// A file or folder of a floor: `model/session` or `features/color`. What a floor's own `mod.rs` holds
-/// belongs to no part.
+/// A file or folder of a floor, such as `model/session` or `features/color`. A floor's `mod.rs` belongs to no
+/// part.
 type Part = (String, String);
 
-/// Paths into a room from one of its files, with their line, as segments below it: of `crate::app::…`, and of
-/// `super::…` from the module that it stands in. `module` is the file's own path there.
+/// Paths from a file into its room, with their line, as segments below the room. Resolves `crate::app::…` and
+/// `super::…`; `module` is the file's own path.
 fn room_paths(room: &str, module: &[String], code: &str) -> Vec<(usize, Vec<String>)> {
     let blocks = modules_in(code);
     let mut found = Vec::new();
@@ -457,7 +452,7 @@ fn room_paths(room: &str, module: &[String], code: &str) -> Vec<(usize, Vec<Stri
     found
 }
 
-/// The modules that are written out in a file, with where they stand.
+/// The inline modules of a file, with their positions.
 fn modules_in(code: &str) -> Vec<(String, std::ops::Range<usize>)> {
     let mut blocks = Vec::new();
     for (at, prefix) in code.match_indices("mod ") {
@@ -477,10 +472,10 @@ fn modules_in(code: &str) -> Vec<(String, std::ops::Range<usize>)> {
     blocks
 }
 
-/// All paths that begin at the start of a text: one, or each of a braced list.
+/// The paths at the start of a text: one, or all of a braced list.
 fn leaves(text: &str) -> Vec<Vec<&str>> {
     let (mut stack, mut path, mut all) = (Vec::new(), Vec::new(), Vec::new());
-    // Whether a name came since the last brace or comma: what a closed list gave is given.
+    // Whether a name has come since the last brace or comma. After a closed list there is none to add.
     let (mut at, mut named) = (0, false);
     while at < text.len() {
         let rest = &text[at..];
@@ -521,9 +516,8 @@ fn leaves(text: &str) -> Vec<Vec<&str>> {
     all
 }
 
-/// A path in the app with its floor first. In the folder of a feature, `state` is on the floor of the model,
-/// and `apply`, like the table of the features, on that of the changes; all else works something out or draws
-/// it.
+/// A path in the app with its floor first. In a feature's folder, `state` belongs to the model; `apply` and
+/// the table of features belong to the changes; the rest belongs to the feature.
 fn floor_path(path: &[String]) -> Vec<String> {
     let words: Vec<&str> = path.iter().map(String::as_str).collect();
     let counted = match words.as_slice() {
@@ -535,7 +529,7 @@ fn floor_path(path: &[String]) -> Vec<String> {
     counted.into_iter().map(str::to_owned).collect()
 }
 
-/// The files of a room: their module below it, their path below `src`, their code.
+/// The files of a room: module below it, path below `src`, code.
 fn room_sources(room: &str) -> Vec<(Vec<String>, PathBuf, String)> {
     let in_room = sources().into_iter().filter_map(|(path, code)| {
         let below = path.strip_prefix(room).ok()?.with_extension("");
@@ -560,7 +554,7 @@ fn imports_in_the_app_go_down() {
     let (mut upward, mut between) = (Vec::new(), 0);
     let mut uses: BTreeMap<&Part, BTreeSet<&Part>> = BTreeMap::new();
     for (module, path, code) in &files {
-        // The face of the app, for whoever is outside it.
+        // The app's public interface.
         let own_path = floor_path(module);
         let Some(floor) = own_path.first() else { continue };
         let allowed = FLOORS
@@ -604,8 +598,7 @@ fn imports_in_the_app_go_down() {
     assert!(circles.is_empty(), "parts that use each other in a circle:\n{}", circles.join("\n"));
 }
 
-/// In the command line nothing leads back to where one began: what commands share knows no command, and what
-/// is in a command's folder not the command. The table of commands, which some ask for names, is no part.
+/// Imports in the command line have no cycles. The table of commands is exempt.
 #[test]
 fn imports_in_the_command_line_go_down() {
     let files = room_sources("cli");
@@ -629,13 +622,13 @@ fn imports_in_the_command_line_go_down() {
 }
 
 #[test]
-fn files_of_the_app_use_each_other_in_no_circle() {
+fn imports_in_the_app_have_no_cycles() {
     let files = room_sources("app");
     let name = |module: &[String]| {
         (module[..module.len().saturating_sub(1)].join("/"), module.last().cloned().unwrap_or_default())
     };
     let parts: BTreeSet<Part> = files.iter().map(|(module, ..)| name(module)).collect();
-    // What a path leads to is in the file of its longest part that is one.
+    // A path leads to the file of its longest prefix that is a module.
     let file_of = |path: &[String]| (0..=path.len()).rev().find_map(|end| parts.get(&name(&path[..end])));
     let mut uses: BTreeMap<&Part, BTreeSet<&Part>> = BTreeMap::new();
     for (module, _, code) in files.iter().filter(|(module, ..)| !module.is_empty()) {
@@ -650,7 +643,7 @@ fn files_of_the_app_use_each_other_in_no_circle() {
     assert!(circles.is_empty(), "files that use each other in a circle:\n{}", circles.join("\n"));
 }
 
-/// Parts from which one comes back to where one began, a line for each circle.
+/// The import cycles, one per line.
 fn circles(uses: &BTreeMap<&Part, BTreeSet<&Part>>) -> Vec<String> {
     let reach = |from: &Part| {
         let (mut seen, mut todo) = (BTreeSet::new(), vec![from.clone()]);
@@ -679,7 +672,7 @@ fn circles(uses: &BTreeMap<&Part, BTreeSet<&Part>>) -> Vec<String> {
 }
 
 #[test]
-fn floors_hold_what_they_say() {
+fn forbidden_names_do_not_appear_on_floors() {
     let mut wrong = Vec::new();
     for (module, path, code) in room_sources("app") {
         let Some(own) = floor_path(&module).into_iter().next() else { continue };
@@ -707,7 +700,7 @@ fn floors_hold_what_they_say() {
 }
 
 #[test]
-fn paths_of_the_app_are_found_wherever_they_lead() {
+fn app_paths_are_resolved() {
     let module = |path: &str| path.split('/').map(str::to_owned).collect::<Vec<_>>();
     let found = |at: &str, code: &str| {
         room_paths("app", &module(at), code)
@@ -755,7 +748,7 @@ fn paths_of_the_app_are_found_wherever_they_lead() {
 }
 
 #[test]
-fn names_are_found_wherever_they_stand() {
+fn imported_rooms_are_recognised() {
     assert_eq!(uses("use crate::knn::Problem;"), [(1, "knn")]);
     assert_eq!(uses("\nuse crate::{cloud::{self, Order}, run};"), [(2, "cloud"), (2, "run")]);
     assert_eq!(uses("use crate::{\n    cloud::Order,\n    run,\n};"), [(2, "cloud"), (3, "run")]);

@@ -1,5 +1,4 @@
-//! One query asked at once: equal to a run of it, whatever engine answers, over points that were taken in
-//! once.
+//! A live query gives the same answer as a run of it, with every engine, over points that were prepared once.
 
 use std::sync::Arc;
 
@@ -12,13 +11,13 @@ use warpscope::knn::{
 use warpscope::progress::Silent;
 use warpscope::run::{EngineChoice, Engines, QuerySpec, RunRecord, RunSpec};
 
-/// What runs on every machine, and with a GPU what runs there.
+/// CPU engines, and the GPU engines if there is a GPU.
 const EVERYWHERE: [EngineId; 2] = [EngineId::new("lockstep"), EngineId::new("kdtree")];
 const ON_A_GPU: [EngineId; 2] = [EngineId::new("cuda"), EngineId::new("cuda-split")];
 
 fn generated(spec: &str, seed: u64) -> Arc<PointCloud> {
     let source = Source::Generate { spec: spec.to_owned(), seed };
-    Arc::new(cloud::load(&source, false, &Silent).expect("the spec is sound"))
+    Arc::new(cloud::load(&source, false, &Silent).expect("a valid spec"))
 }
 
 fn spec(cloud: &PointCloud, queries: QuerySpec, k: usize) -> RunSpec {
@@ -41,7 +40,7 @@ fn assert_same(asked: &RunRecord, run: &RunRecord) {
     assert_eq!(place(asked), place(run));
 }
 
-/// A random cloud, its setup, and a few queries: rows and places, in its middle and far outside.
+/// A random cloud, its setup, and a few queries: rows, and positions inside and far outside.
 fn check(generator: &str, seed: u64, k: usize, flags: (Metric, bool, bool), kinds: &[EngineId]) {
     let cloud = generated(generator, seed);
     let (metric, shuffled, exclude_self) = flags;
@@ -49,7 +48,7 @@ fn check(generator: &str, seed: u64, k: usize, flags: (Metric, bool, bool), kind
     let outside: Vec<f64> =
         cloud.axes().iter().map(|axis| axis.max + 3.0 * (axis.max - axis.min) + 0.1).collect();
     let last = cloud.len() as u64 - 1;
-    // Each engine has its own, so that a run is over points that nobody asked before.
+    // Each engine has its own cloud, so that its run starts without prepared points.
     let (mut asking, mut running) = (Engines::default(), Engines::default());
     for queries in [
         QuerySpec::Rows(vec![seed % (last + 1)]),
@@ -95,7 +94,7 @@ fn any_generator() -> impl Strategy<Value = String> {
     (shape, 1usize..2000, dims).prop_map(|(shape, n, dims)| match shape {
         "sphere" => format!("sphere:n={n}"),
         "grid" => {
-            // A grid has 1 point, or at least 2 on each axis.
+            // A grid has 1 point, or at least 2 per axis.
             let dims = dims.min(3);
             format!("grid:n={},d={dims}", if n < 1 << dims { 1 } else { n })
         }
@@ -111,7 +110,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn asks_are_runs(
+    fn live_queries_equal_runs(
         generator in any_generator(),
         seed in 0u64..1000,
         k in 1usize..200,
@@ -121,7 +120,7 @@ proptest! {
     }
 }
 
-/// An engine's answer, and whether it found the points.
+/// An engine's answer, and whether it found prepared points.
 fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, bool) {
     let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
     search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{error}"));
@@ -132,7 +131,7 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, bool)
     (found, search.resident(), indexed)
 }
 
-/// Engines take points in once, for every problem over them, until they are released.
+/// Engines prepare points once for all problems over them, until they are released.
 fn check_residency(kinds: &[EngineId], dims: usize, n: usize) {
     let cloud = generated(&format!("uniform:n={n},d={dims}"), 3);
     for &kind in kinds {
@@ -154,34 +153,37 @@ fn check_residency(kinds: &[EngineId], dims: usize, n: usize) {
             let fresh = Problem::new(&cloud, &queries, setup).expect("a problem");
             let expected = answer(
                 engines::registry::open(EngineId::new("lockstep"), None)
-                    .expect("it runs everywhere")
+                    .expect("it runs on every machine")
                     .as_mut(),
                 &fresh,
             )
             .0;
             assert_eq!(found, expected, "{kind}, d = {dims}, k = {k}");
-            assert!(!(resident && indexed && dims < 4), "{kind}: an index that was there is not built");
+            assert!(!(resident && indexed && dims < 4), "{kind}: a prepared index was built again");
             resident
         };
         assert!(!ask(&points, 0, 5), "{kind}");
         assert!(ask(&points, 1, 5), "{kind}");
         assert!(ask(&points, 2, 5) && ask(&points, 2, 7), "{kind}");
         points.cache().clear();
-        assert!(!ask(&points, 2, 5), "{kind}: released points are taken in again");
+        assert!(!ask(&points, 2, 5), "{kind}: released points were not prepared again");
         let others = Arc::new(Points::new(&cloud, setup.arrangement()).expect("a cloud"));
-        assert!(!ask(&others, 2, 5) && ask(&points, 3, 5), "{kind}: each points have their own");
+        assert!(
+            !ask(&others, 2, 5) && ask(&points, 3, 5),
+            "{kind}: prepared points were shared between clouds"
+        );
         drop(others);
     }
 }
 
 #[test]
-fn points_are_taken_in_once() {
+fn points_are_prepared_once() {
     check_residency(&EVERYWHERE, 2, 3000);
     check_residency(&EVERYWHERE, 9, 500);
 }
 
 #[test]
-fn two_engines_share_points() {
+fn two_engines_share_prepared_points() {
     let cloud = generated("uniform:n=2000,d=3", 5);
     let mut one = Engines::default();
     let mut other = Engines::default().sharing(one.resident().clone());
@@ -195,7 +197,7 @@ fn two_engines_share_points() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn asks_are_runs_on_a_gpu() {
+fn live_queries_equal_runs_on_a_gpu() {
     for (generator, k) in [
         ("uniform:n=100003,d=2", 32),
         ("uniform:n=100003,d=2", 1000),
@@ -214,17 +216,17 @@ fn asks_are_runs_on_a_gpu() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn points_are_taken_in_once_on_a_gpu() {
-    // Rows, windows, and rows behind the filter.
+fn points_are_prepared_once_on_a_gpu() {
+    // Row-major points, windows, and rows of the filter.
     for (dims, n) in [(2, 50_000), (3, 50_000), (9, 1500), (24, 30_000)] {
         check_residency(&ON_A_GPU, dims, n);
     }
 }
 
-/// The engines of one device find each other's rows, whatever k they are cut for.
+/// The engines of one device share prepared points, whatever k they are compiled for.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn engines_of_a_gpu_share_rows() {
+fn engines_of_one_gpu_share_points() {
     let cloud = generated("uniform:n=70001,d=2", 5);
     let mut engines = Engines::default();
     let mut resident = |kind, k| {
@@ -239,10 +241,10 @@ fn engines_of_a_gpu_share_rows() {
     }
 }
 
-/// Two threads ask of the same points at once, each on a stream of its own.
+/// Two threads query the same points at the same time, each on its own stream.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn threads_ask_of_the_same_points_on_a_gpu() {
+fn threads_query_the_same_points_on_a_gpu() {
     let cloud = generated("uniform:n=200003,d=2", 5);
     let first = Engines::default();
     let resident = first.resident().clone();

@@ -1,10 +1,10 @@
-//! Falling limits of memory: at each limit a command succeeds, or is refused with one sentence and exit code
-//! 1, and once refused it is refused at every lower limit. Files that never end or never begin are refused as
-//! well, and those that change while they are read. The program connects to no socket in a world-writable
-//! folder.
+//! Runs commands with less and less memory. At each limit a command must succeed or fail with a one-line
+//! error and exit code 1; once it fails, it must fail at every lower limit. Files that never end, never
+//! begin, or change while they are read must be refused or read consistently. The program must not connect to
+//! a socket in a world-writable folder.
 //!
-//! As a test of the whole it runs few commands at few limits; `scripts/attack` (`WARPSCOPE_ATTACK=all`) runs
-//! the whole table, with larger data and also in a control group where these can be made, and prints it.
+//! By default this runs a few commands at few limits. `scripts/attack` (`WARPSCOPE_ATTACK=all`) runs the
+//! whole table with larger data, also in a control group where possible, and prints the table.
 
 #![cfg(target_os = "linux")]
 
@@ -23,13 +23,13 @@ use jobs::{JOBS, Kind, Place};
 use limits::{End, Group, Limit};
 use rayon::prelude::*;
 
-/// Whether the whole table is run.
+/// Whether to run the whole table.
 fn everything() -> bool {
     std::env::var_os("WARPSCOPE_ATTACK").is_some_and(|value| value == "all")
 }
 
-/// Runs the commands of a kind at falling limits and prints a row for each. All runs are independent, each in
-/// a folder of its own.
+/// Runs the commands of a kind at decreasing limits and prints a row for each. Runs are independent, each in
+/// its own folder.
 fn fall(kind: Kind) {
     let place = Place::new(everything());
     let grouped = everything() && Group::new().is_some();
@@ -41,7 +41,7 @@ fn fall(kind: Kind) {
         let limits = limits::falling(limits::floor(&place, limit), everything());
         let jobs: Vec<_> =
             JOBS.iter().filter(|job| job.kind == kind && (job.short || everything())).collect();
-        // Without a limit first: what fails there says nothing about memory.
+        // First without a limit: a failure there has nothing to do with memory.
         let runs: Vec<_> = jobs
             .iter()
             .flat_map(|&job| {

@@ -1,7 +1,7 @@
-//! What is particular to the direct kernel: its policies, the kernels that NVRTC compiles, its profile.
-//! Everything else that it must hold is in `tests/conformance/`.
+//! Properties of the direct kernel alone: its policies, kernels compiled by NVRTC, its profile. The
+//! requirements on all engines are in `tests/conformance/`.
 //!
-//! These tests need a GPU: `scripts/gpu-check` runs them on a machine that has one.
+//! These tests need a GPU: `scripts/gpu-check` runs them.
 
 mod common;
 
@@ -56,10 +56,10 @@ fn check_compiled(cuda: &mut Cuda, case: &Case, policy: Option<Policy>, exact_di
     same(&found, &expected, &format!("{case:?}, {policy:?}"));
 }
 
-/// Also those that this GPU would not choose: someone else's will, and nobody may have tried it there.
+/// Including policies that this GPU would not choose: other GPUs will, perhaps untested.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn every_row_of_the_policy_table_is_right() {
+fn every_row_of_the_policy_table_gives_exact_answers() {
     let mut cuda = cuda();
     for Row { capacity, dims, policy, .. } in table() {
         let (dims, query_rows) =
@@ -71,7 +71,7 @@ fn every_row_of_the_policy_table_is_right() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn kernels_for_one_d_alone_are_right() {
+fn kernels_specialised_for_one_d_give_exact_answers() {
     let mut cuda = cuda();
     for dims in [1, 4, 5, 7, 8, 9, 16, 17, 31, 32] {
         for k in [5, 100, 1000] {
@@ -83,7 +83,7 @@ fn kernels_for_one_d_alone_are_right() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn every_phase_takes_its_time() {
+fn every_phase_takes_time() {
     let mut cuda = cuda();
     for (dims, k) in [(2, 32), (3, 1024), (17, 64)] {
         let problem = build_problem(&Case {
@@ -100,7 +100,7 @@ fn every_phase_takes_its_time() {
         search.collect(&mut found).unwrap();
         let profile = found.profile.expect("the profiled build profiles");
         for (query, span) in profile.spans.iter().enumerate() {
-            // Every phase is entered: the search sorts, merges and writes at least once.
+            // Every phase takes time: the search sorts, merges and writes at least once.
             let cycles = profile.cycles_of(query).expect("cycles are timed");
             assert!(cycles.iter().all(|&cycles| cycles > 0), "{cycles:?}");
             assert!(span.stop_ns >= span.start_ns && span.sm < 1024, "{span:?}");
@@ -108,14 +108,14 @@ fn every_phase_takes_its_time() {
     }
 }
 
-/// More coordinates than a 32-bit number counts, with a query at their end: 9 GB, which the filter takes
-/// three times. All engines agree to the bit, and the oracle says that they are right.
+/// A cloud with more coordinates than a signed 32-bit integer counts, and a query at its end. It takes 9 GB,
+/// and the filter needs three times that. All engines agree bit for bit and with the oracle.
 #[test]
 #[ignore = "needs an NVIDIA GPU with 16 GB, and 32 GB of memory"]
-fn more_coordinates_than_32_bits_count() {
+fn more_than_2_to_the_31_coordinates_are_searched() {
     let (n, d, k) = (33_100_000, 65, 10);
     assert!(n * d > 1 << 31);
-    // More than a generator makes.
+    // More than a generator supports.
     let mut state = 1u64;
     let values = (0..n * d).map(|_| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -144,7 +144,11 @@ fn more_coordinates_than_32_bits_count() {
         let ms = search.search(0..problem.q(), Build::Timed).unwrap();
         search.download(&mut found).unwrap();
         println!("{}: {ms:.1} ms, {}, {:?}", data.len(), search.parameters(), search.note());
-        assert_eq!([found.of(0).0[0], found.of(1).0[0]], [0, n as u32 - 1], "each is its own nearest");
+        assert_eq!(
+            [found.of(0).0[0], found.of(1).0[0]],
+            [0, n as u32 - 1],
+            "a query is not its own nearest neighbour"
+        );
         match &first {
             Some(first) => same_neighbours(&found, first, "beyond 2^31"),
             None => {
@@ -157,20 +161,15 @@ fn more_coordinates_than_32_bits_count() {
     }
 }
 
-/// What a GPU does at most is measured alike twice, and is of the size that its multiprocessors and clocks
-/// make it.
+/// Two measurements of the GPU's peaks agree, and are plausible for its multiprocessors and clocks.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_peaks_of_a_gpu_are_its_own() {
-    let measure = || peaks::measure(DeviceId::Gpu(0), &mut || true).unwrap().expect("nobody cancels");
+fn measured_peaks_are_repeatable_and_plausible() {
+    let measure = || peaks::measure(DeviceId::Gpu(0), &mut || true).unwrap().expect("no cancellation");
     let (first, second) = (measure(), measure());
     println!("{first:?}\n{second:?}");
     let of = |Peaks { fp32_per_second, bytes_per_second, launch_ms }: Peaks| {
-        [
-            fp32_per_second,
-            bytes_per_second.expect("there is memory"),
-            launch_ms.expect("kernels are launched"),
-        ]
+        [fp32_per_second, bytes_per_second.expect("memory bandwidth"), launch_ms.expect("launch time")]
     };
     for ((what, tolerance), (a, b)) in [("FP32", 0.05), ("memory", 0.1), ("launch", 0.5)]
         .into_iter()
@@ -178,17 +177,17 @@ fn the_peaks_of_a_gpu_are_its_own() {
     {
         assert!((a - b).abs() <= tolerance * a.max(b), "{what}: {a:e} and {b:e}");
     }
-    // 64 or 128 lanes a multiprocessor, each an instruction a cycle, at half a gigahertz to three.
+    // 64 or 128 lanes per multiprocessor, one instruction per lane and cycle, at 0.5 to 3 GHz.
     let device = cuda().device();
     let multiprocessors: f64 = device
         .details
         .iter()
         .find(|(name, _)| name == "multiprocessors")
-        .expect("it says")
+        .expect("a report")
         .1
         .parse()
         .unwrap();
     let gigahertz = first.fp32_per_second / multiprocessors / 1e9;
-    assert!((32.0..400.0).contains(&gigahertz), "{gigahertz} instructions a nanosecond and multiprocessor");
+    assert!((32.0..400.0).contains(&gigahertz), "{gigahertz} instructions per nanosecond and multiprocessor");
     assert_eq!(peaks::measure(DeviceId::Gpu(0), &mut || false).unwrap(), None);
 }

@@ -1,5 +1,5 @@
-//! What is particular to the engine `distance-matrix`: what each of its kernels counts, on the CPU and, as
-//! `scripts/gpu-check` runs them, on a GPU.
+//! Counters of each kernel of the engine `distance-matrix`, on the CPU and, run by `scripts/gpu-check`, on a
+//! GPU.
 
 mod common;
 
@@ -24,10 +24,10 @@ fn by(kernel: &str) -> Parameters {
 }
 
 fn wrong(answer: &Answer) -> u32 {
-    answer.measured.column("wrong").expect("it is counted").iter().sum()
+    answer.measured.column("wrong").expect("counters").iter().sum()
 }
 
-/// Points in two unit cubes that far from the origin, on either side of it, all of them queries.
+/// Points in two unit cubes at this offset on either side of the origin, all of them queries.
 fn far(distance: f64) -> Problem {
     let unit = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / f64::from(1u32 << 24) - 0.5;
     let values = (0..3 * 700).map(|i| if i / 3 % 2 == 0 { distance } else { -distance } + unit(i)).collect();
@@ -44,18 +44,18 @@ fn far(distance: f64) -> Problem {
 }
 
 #[test]
-fn the_expanded_form_errs_more_the_farther_points_are_from_the_origin() {
+fn errors_of_the_expanded_form_grow_with_the_offset() {
     let mut engine = open(DeviceId::Cpu);
     let mut errors = Vec::new();
     for distance in [0.0, 30.0, 1000.0] {
         let problem = far(distance);
         let exact = answer_with(engine.as_mut(), &problem, &by("registers"));
         let expanded = answer_with(engine.as_mut(), &problem, &by("expanded"));
-        assert_eq!(exact.neighbors, expanded.neighbors, "answers are by the rule");
+        assert_eq!(exact.neighbors, expanded.neighbors, "answers differ from the exact rule");
         assert_eq!(wrong(&exact), 0);
         errors.push(wrong(&expanded));
     }
-    // Of 7,000 neighbours.
+    // Out of 7,000 neighbours.
     assert!(
         errors[0] < 70 && errors[0] < errors[1] && errors[1] < errors[2] && errors[2] > 700,
         "{errors:?}"
@@ -64,7 +64,7 @@ fn the_expanded_form_errs_more_the_farther_points_are_from_the_origin() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_gpu_counts_as_its_twin() {
+fn the_gpu_counts_like_its_twin() {
     let (mut gpu, mut cpu) = (open(DeviceId::Gpu(0)), open(DeviceId::Cpu));
     let mut check = |problem: &Problem, what: &str| {
         for kernel in KERNELS {
@@ -95,7 +95,7 @@ fn a_gpu_counts_as_its_twin() {
     for distance in [0.0, 30.0, 1000.0] {
         check(&far(distance), &format!("{distance} away"));
     }
-    // Beside the sides of tiles, and the dimensions of slices.
+    // Around the sides of tiles and the dimensions of slices.
     for (n, q, dims) in [
         (1, 1, 1),
         (127, 3, 2),

@@ -1,8 +1,8 @@
-//! The search behind the tensor-core filter against the twin: neighbours, distances, counters and
-//! convergence, bit for bit, on data that attacks the filter's margin. Each case says whether it must run
-//! behind the filter or fall back.
+//! The search with the tensor-core filter against the twin: neighbours, distances, counters and convergence,
+//! bit for bit, on data chosen to break the filter's margin. Each case states whether it must use the filter
+//! or fall back.
 //!
-//! These tests need a GPU: `scripts/gpu-check` runs them on a machine that has one.
+//! These tests need a GPU: `scripts/gpu-check` runs them.
 
 mod common;
 
@@ -26,15 +26,15 @@ enum Path {
     Either,
 }
 
-/// What the engine says where it took the direct kernel after all.
+/// The engine's note when it falls back to the direct kernel.
 const FALLBACK: &str = "the filter let too much through";
 
-/// What the engine resolves to as long as it searches behind the filter.
+/// The resolved parameters while the engine uses the filter.
 fn behind_filter() -> Parameters {
     Parameters::from_iter([("kernel", "filter")])
 }
 
-/// Numbers between -1 and 1 that f32 holds.
+/// Numbers between -1 and 1, exact in f32.
 fn uniform(seed: u64) -> impl FnMut() -> f64 {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     move || f64::from(rng.next_u32() >> 8) / f64::from(1u32 << 23) - 1.0
@@ -45,8 +45,7 @@ fn random(n: usize, d: usize, seed: u64) -> Vec<f64> {
     (0..n * d).map(|_| unit()).collect()
 }
 
-/// Every coordinate as f32 holds it, so that no origin is subtracted and the filter meets what the test
-/// means.
+/// Coordinates exact in f32, so that no origin is subtracted and the filter receives the values of the test.
 fn problem(points: &[f64], queries: &[f64], d: usize, k: usize) -> Problem {
     let exact = |values: &[f64]| values.iter().map(|&value| f64::from(value as f32)).collect::<Vec<_>>();
     let data = cloud(exact(points), d, None);
@@ -62,24 +61,24 @@ fn problem(points: &[f64], queries: &[f64], d: usize, k: usize) -> Problem {
     Problem::new(&data, &queries, setup).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// How tensor cores add is not documented: it is measured on whatever GPU this is.
+/// The rounding of tensor cores is undocumented, so it is measured on this GPU.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn tensor_cores_lose_less_than_the_filter_grants() {
+fn tensor_core_errors_stay_within_the_margin() {
     let mut cuda = Cuda::open().unwrap_or_else(|error| panic!("{error}"));
     let loss = cuda.tensor_core_loss().unwrap_or_else(|error| panic!("{error}"));
     println!("the tensor cores lose {loss:.3} of what docs/filter.md grants them");
-    assert!(loss > 0.0, "no sum was cut: the probe measures nothing");
-    assert!(loss <= 1.0, "the filter is not safe on this GPU");
+    assert!(loss > 0.0, "no rounding occurred: the probe measures nothing");
+    assert!(loss <= 1.0, "errors exceed the filter's margin on this GPU");
 }
 
-/// Whether the case was searched as it must be; its answer is compared in any case.
+/// Whether the case was searched as required. Its answer is compared in any case.
 fn check(cuda: &mut Cuda, what: &str, problem: &Problem, path: Path) -> bool {
     let third = problem.q() / 3;
     check_ranges(cuda, what, problem, &[0..third, third..problem.q()], path)
 }
 
-/// The same in ranges of the caller's choice.
+/// The same in given ranges.
 fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<usize>], path: Path) -> bool {
     let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), problem);
     let mut found = Answer::default();
@@ -124,7 +123,7 @@ fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<
 fn equals_the_twin_in_every_shape() {
     let mut cuda = Cuda::open().unwrap();
     let mut check = |what: &str, problem: &Problem| {
-        assert!(check(&mut cuda, what, problem, Path::Filter), "{what} is not searched behind the filter")
+        assert!(check(&mut cuda, what, problem, Path::Filter), "{what} did not use the filter")
     };
     for d in [4, 16, 17, 31, 32, 100, 128, 129, 255, 960, 1100] {
         for (k, n) in [(1, 2051), (32, 20_011), (33, 4133), (128, 9001)] {
@@ -135,15 +134,15 @@ fn equals_the_twin_in_every_shape() {
     for (k, n) in [(256, 17_000), (500, 33_001), (1000, 66_000)] {
         check("uniform", &problem(&random(n, 20, 3), &random(17, 20, 4), 20, k));
     }
-    // More queries than a tile of the filter, in two unequal parts, and more than pass over the points
-    // together.
+    // More queries than a tile of the filter, in two unequal parts, and more than share a pass over the
+    // points.
     check("many queries", &problem(&random(5003, 16, 5), &random(400, 16, 6), 16, 32));
     check("very many queries", &problem(&random(2100, 16, 7), &random(30_000, 16, 8), 16, 5));
 }
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn adversarial_data_loses_nothing() {
+fn no_neighbour_is_lost_on_adversarial_data() {
     let mut cuda = Cuda::open().unwrap();
     let mut wrong = Vec::new();
     let mut check = |what: &str, problem: &Problem, path: Path| {
@@ -172,8 +171,8 @@ fn adversarial_data_loses_nothing() {
             check("norms near overflow", &scaled(4e17, 0.0), Path::Filter);
             check("tiny norms", &scaled(2f64.powi(-50), 0.0), Path::Filter);
 
-            // A few rows far away, which must not make the others coarse, and be found by the queries beside
-            // them.
+            // A few far rows, which must not coarsen the filter for the others and must be found by queries
+            // near them.
             let outliers = |far: f64| {
                 let points = map(&points, &|i, v| if (i / d) % 1000 == 7 { v + far } else { v });
                 problem(&points, &map(&queries, &|i, v| if i / d == q - 1 { v + far } else { v }), d, k)
@@ -181,7 +180,7 @@ fn adversarial_data_loses_nothing() {
             check("outliers", &outliers(1e6), Path::Filter);
             check("far outliers", &outliers(1e17), Path::Filter);
 
-            // Two clusters far apart: whatever the centre, one is far from it.
+            // Two distant clusters: any centre is far from one of them.
             let pair = |gap: f64| {
                 let f = move |i: usize, v: f64| v * 0.1 + if (i / d).is_multiple_of(2) { 0.0 } else { gap };
                 problem(&map(&points, &f), &map(&queries, &f), d, k)
@@ -189,7 +188,7 @@ fn adversarial_data_loses_nothing() {
             check("two clusters", &pair(10.0), Path::Either);
             check("two clusters far apart", &pair(1e5), Path::Fallback);
 
-            // On a sphere about the query: distances that differ by roundings, none of which the filter sees.
+            // On a sphere about the query: distances differ by rounding, below the filter's resolution.
             let sphere: Vec<f64> = points
                 .chunks(d)
                 .flat_map(|row| {
@@ -200,7 +199,7 @@ fn adversarial_data_loses_nothing() {
             let near: Vec<f64> = map(&queries, &|_, v| v * 1e-7);
             check("near-ties", &problem(&sphere, &near, d, k), Path::Fallback);
 
-            // Nearer and nearer to every query: each point is a candidate.
+            // Ever nearer to every query: each point is a candidate.
             let descending: Vec<f64> =
                 (0..n).flat_map(|i| (0..d).map(move |j| if j == 0 { (n - i) as f64 } else { 0.0 })).collect();
             check(
@@ -209,14 +208,14 @@ fn adversarial_data_loses_nothing() {
                 Path::Fallback,
             );
 
-            // Ties without end: few places, and all at one.
+            // Many ties: points at a few places, and all at one place.
             let places =
                 |count: usize| (0..n).flat_map(|i| points[i % count * d..][..d].to_vec()).collect::<Vec<_>>();
             check("few places", &problem(&places(40), &queries, d, k), Path::Either);
             check("few places, asked for", &problem(&places(40), &points[..q * d], d, k), Path::Either);
             check("one place", &problem(&places(1), &points[..q * d], d, k), Path::Either);
 
-            // The query's own neighbourhood is a hair wide, far from the centre of everything.
+            // The query's neighbourhood is tiny and far from the centre of the data.
             let hair = map(&points, &|i, v| if (i / d) % 20 == 3 { 0.9 + v * 2f64.powi(-22) } else { v });
             check(
                 "a hair",
@@ -258,12 +257,12 @@ fn the_builds_agree_behind_the_filter() {
     }
 }
 
-/// The filter's worst case: pairs of rows that BF16 rounds apart, each outward along the line between them,
-/// so that the triangle inequality of docs/filter.md is an equality, and whose distance is a hair below the
-/// bound: only ε is left.
+/// The filter's worst case: pairs of rows that BF16 rounds apart, each outwards along the line between them,
+/// so that the triangle inequality of docs/filter.md becomes an equality. Their distance is just below the
+/// bound, so that only ε remains.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn rows_that_are_rounded_apart_are_not_lost() {
+fn rows_that_bf16_rounds_apart_are_not_lost() {
     const HALF: f64 = 1.0 / 256.0; // of BF16's step between 1 and 2
     const STEP: f64 = 2.0 * HALF;
     let mut cuda = Cuda::open().unwrap();
@@ -271,7 +270,7 @@ fn rows_that_are_rounded_apart_are_not_lost() {
         for k in [1, 32] {
             let (n, q) = (20_011, 24);
             let mut unit = uniform(d as u64);
-            // A query's signs; along them its row is rounded towards 0, and its neighbours' away from it.
+            // A query's signs. Its row is rounded towards 0 along them, and its neighbours away from 0.
             let signs: Vec<Vec<f64>> =
                 (0..q).map(|_| (0..d).map(|_| if unit() < 0.0 { -1.0 } else { 1.0 }).collect()).collect();
             let hair = |ulps: i32| f64::from(ulps) * 2f64.powi(-23);
@@ -279,16 +278,15 @@ fn rows_that_are_rounded_apart_are_not_lost() {
                 signs[query].iter().map(move |sign| sign * value).collect::<Vec<f64>>()
             };
             let near = |query: usize, ulps: i32| along(query, 1.0 + 2.0 * STEP + HALF + hair(ulps));
-            // So many zeros that the centre is 0, and else so spread that the scale is 1 and no error is
-            // above the pairs'.
+            // Enough zeros for a centre of 0, spread so that the scale is 1 and no error exceeds the pairs'.
             let mut points: Vec<f64> =
                 (0..n * d).map(|_| if unit() < -0.5 { 0.0 } else { unit() * 1.99 }).collect();
             let mut plant = |row: usize, values: Vec<f64>| points[row * d..][..d].copy_from_slice(&values);
-            // In the first chunk, which is not filtered: k rows at the bound, or a hair within it.
+            // In the first chunk, which is not filtered: k rows at or just within the bound.
             for query in 0..q {
                 (0..k).for_each(|at| plant(query * k + at, near(query, 120 - at as i32 / 8)));
             }
-            // Behind it rows that come nearer by one unit in the last place each: every one is a candidate.
+            // After it, rows that come nearer by one unit in the last place each: every one is a candidate.
             for nearer in 0..60 {
                 for query in 0..q {
                     plant(2100 + (nearer * q + query) * 12 + nearer % 5, near(query, 110 - nearer as i32));
@@ -298,13 +296,13 @@ fn rows_that_are_rounded_apart_are_not_lost() {
             let problem = problem(&points, &queries, d, k);
             assert!(
                 check(&mut cuda, "rounded apart", &problem, Path::Filter),
-                "d = {d}, k = {k}: not behind the filter"
+                "d = {d}, k = {k}: the filter was not used"
             );
         }
     }
 }
 
-/// More dimensions than any of the filter's buffers, and the most that it takes.
+/// More dimensions than any buffer of the filter, and the most that it supports.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn equals_the_twin_in_the_most_dimensions() {
@@ -315,12 +313,12 @@ fn equals_the_twin_in_the_most_dimensions() {
     }
 }
 
-/// The filter answers a range in parts. The second part's queries see 2 in 5 points on a sphere about them,
-/// so that the filter gives up: what the first part found must survive, whether it was found in the same call
-/// or in one before.
+/// The filter answers a range in parts. 2 in 5 points lie on a sphere about the queries of the second part,
+/// so that the filter falls back. The first part's results must survive, from the same call or an earlier
+/// one.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_fallback_in_the_second_part_keeps_the_first() {
+fn a_fallback_in_the_second_part_preserves_the_first() {
     const PART: usize = 1 << 14;
     let (n, d, k, q) = (24_007, 16, 20, PART + 700);
     let mut cuda = Cuda::open().unwrap();
@@ -334,7 +332,7 @@ fn a_fallback_in_the_second_part_keeps_the_first() {
     let first = problem(&points, &queries[..PART * d], d, k);
     assert!(
         check_ranges(&mut cuda, "the first part", &first, std::slice::from_ref(&(0..PART)), Path::Filter),
-        "the first part filters"
+        "the first part did not use the filter"
     );
     let problem = problem(&points, &queries, d, k);
     for ends in [&[0, q][..], &[0, PART, q], &[0, 100, q]] {
@@ -344,7 +342,7 @@ fn a_fallback_in_the_second_part_keeps_the_first() {
             check_ranges(&mut cuda, &what, &problem, &ranges, Path::Fallback),
             "{what}: it does not fall back"
         );
-        // Others would find the points as this search arranged them.
+        // Other engines would find the points in this search's order.
         problem.cache().clear();
     }
 }

@@ -1,5 +1,4 @@
-//! A kernel that fails takes every GPU from the process. It is alone in its binary, as no test after it would
-//! have one.
+//! A failed kernel makes every GPU unusable for the process, so this test is alone in its binary.
 
 use std::sync::Arc;
 
@@ -12,12 +11,12 @@ use warpscope::run::{EngineChoice, Engines, QuerySpec, RunError, RunSpec};
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_fault_closes_all_engines_of_the_gpu_and_the_cpu_goes_on() {
+fn a_gpu_fault_closes_all_gpu_engines_but_not_the_cpu() {
     let source = Source::Generate { spec: "uniform:n=20000,d=2".to_owned(), seed: 1 };
     let cloud = Arc::new(cloud::load(&source, false, &Silent).unwrap());
     let spec = |engine| RunSpec { engine, ..RunSpec::new(source.clone(), QuerySpec::Count(100), 10) };
     let named = |name| EngineChoice::named(EngineId::new(name));
-    // Those of the runs and those of the asks share points, and each has contexts of its own.
+    // Engines of runs and of live queries share points, but have separate contexts.
     let mut runs = Engines::default();
     let mut asks = Engines::default().sharing(runs.resident().clone());
     let one = |engine| RunSpec { queries: QuerySpec::Rows(vec![5]), ..spec(engine) };

@@ -1,7 +1,7 @@
-//! What is particular to the engine `cuda-split`: samples that mislead it, lists that overflow, searches that
-//! are recorded and replayed. Everything else that it must hold is in `tests/conformance/`.
+//! Properties of the engine `cuda-split` alone: misleading samples, overflowing lists, recorded and replayed
+//! searches. The requirements on all engines are in `tests/conformance/`.
 //!
-//! These tests need a GPU: `scripts/gpu-check` runs them on a machine that has one.
+//! These tests need a GPU: `scripts/gpu-check` runs them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn split() -> Box<dyn Engine> {
     SPLIT.open_on(DeviceId::Gpu(0)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Answers all queries at once, three times over: the first launches, the second records, the third replays.
+/// Answers all queries at once, three times: the first launches, the second records, the third replays.
 fn answer(engine: &mut dyn Engine, problem: &Problem) -> Neighbors {
     let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
     let mut answers = [0; 3].map(|_| {
@@ -48,7 +48,7 @@ fn same(found: &Neighbors, expected: &Neighbors, what: &str) {
     }
 }
 
-/// A problem of points in the plane, in their order.
+/// A problem over points of the plane, in file order.
 fn plane(points: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
     let columns = ["x", "y"].map(|name| Column { name: name.to_owned() }).to_vec();
     let source = Source::Generate { spec: "a test".to_owned(), seed: 0 };
@@ -65,19 +65,19 @@ fn plane(points: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
     Problem::new(&cloud, &Queries::Rows(rows), setup).unwrap()
 }
 
-/// More points at the bound than a list holds, so that a block has to read all points: the first of them in
-/// the cloud's order are the answer, wherever they lie.
+/// More points at the bound than a list holds, so that a block must read all points. The answer is the first
+/// of them in the cloud's order, wherever they are.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn lists_that_overflow_change_nothing() {
+fn overflowing_lists_do_not_change_answers() {
     let mut engine = split();
     for n in [300_000, 1_000_003] {
         for k in [1, 32, 1000, 1024] {
-            // All at one place.
+            // All points equal.
             let constant = plane(vec![0.5; 2 * n], vec![0, n as u32 - 1], k);
             same(&answer(&mut *engine, &constant), &twin(&constant), "one place");
-            // Half of them far away, the other half as near as each other, and a few nearer ones, all in the
-            // last tenth.
+            // Half of them far away, the other half at equal distance, and a few nearer ones in the last
+            // tenth.
             let far = |i: usize| if i.is_multiple_of(2) { 9.0 } else { 1.0 };
             let near = |i: usize| if i > n / 10 * 9 && i % 5000 == 1 { 0.25 } else { far(i) };
             let mut points: Vec<f64> = (0..n).flat_map(|i| [near(i), 0.0]).collect();
@@ -86,8 +86,8 @@ fn lists_that_overflow_change_nothing() {
             same(&answer(&mut *engine, &problem), &twin(&problem), "two distances");
         }
     }
-    // Places that the sample, which is spread evenly, meets seldom: the farther from the end, the farther
-    // from the query.
+    // Positions that the evenly spread sample rarely hits: points farther from the end are farther from the
+    // query.
     let n = 400_000;
     let problem =
         plane((0..n).flat_map(|i| [((n - i) as f64).ln(), 0.0]).collect(), vec![n as u32 - 1, 0], 700);

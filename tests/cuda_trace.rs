@@ -1,6 +1,6 @@
-//! What the GPU writes down of a search against the twin's recording of it, step by step, bit for bit.
+//! Traces of searches on the GPU against the twin's recordings, step by step, bit for bit.
 //!
-//! These tests need a GPU with NVRTC: `scripts/gpu-check` runs them on a machine that has both.
+//! These tests need a GPU with NVRTC: `scripts/gpu-check` runs them.
 
 mod common;
 
@@ -20,14 +20,14 @@ fn cuda() -> Cuda {
     Cuda::open().unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Records a query on both and compares what the GPU's recording is.
+/// Records a query on the GPU and on the twin, and compares the recordings.
 fn check(cuda: &mut Cuda, case: &Case, query: usize, batch: Option<usize>) -> Recording {
     let problem = Arc::new(build_problem(case).unwrap_or_else(|error| panic!("{case:?}: {error}")));
     let twin = record(problem.clone(), query, 32, batch, "a test").unwrap();
     let gpu = record_on_gpu(&twin, cuda).unwrap_or_else(|error| panic!("{case:?}, query {query}: {error}"));
     assert!(gpu.parameters.recorded_on.contains("NVIDIA"), "{}", gpu.parameters.recorded_on);
     assert_eq!((gpu.shape(), gpu.query()), (twin.shape(), query));
-    // What the GPU cannot stage together comes in smaller batches; everything else is the twin's.
+    // The GPU may stage smaller batches; everything else must equal the twin's.
     let without_batches = |recording: &Recording| {
         recording
             .steps()
@@ -87,7 +87,7 @@ fn equals_the_twin_step_by_step() {
     }
     let mut steps = 0;
     for case in &cases {
-        // The first and the last row: where they descend, every point is a candidate of the last.
+        // The first and the last row: in descending order, every point is a candidate for the last.
         for query in [0, 1] {
             steps += check(&mut cuda, case, query, None).len();
         }
@@ -97,7 +97,7 @@ fn equals_the_twin_step_by_step() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn batches_are_the_lessons() {
+fn batches_have_the_size_of_the_lesson() {
     let mut cuda = cuda();
     for (dims, batch) in [(2, 8), (2, 1), (3, 5), (17, 4), (2, 100_000)] {
         let case = Case { n: 10_007, dims, ..Case::default() };
@@ -108,16 +108,15 @@ fn batches_are_the_lessons() {
     }
 }
 
-/// A trace that is larger than the room that it has at first, of a search at its worst: every point is a
-/// candidate.
+/// A worst-case search whose trace exceeds its initial buffer: every point is a candidate.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_trace_without_room_is_made_again() {
+fn an_overflowing_trace_is_recorded_again() {
     let mut cuda = cuda();
     let case = Case { shape: Shape::Descending, n: 100_000, k: 1024, ..Case::default() };
     let problem = build_problem(&case).unwrap();
     let trace = cuda.trace(&problem, 1, groups_in_batch(2, None)).unwrap();
-    assert!(trace.bytes() > 2 << 20, "{} bytes have room at first", trace.bytes());
+    assert!(trace.bytes() > 2 << 20, "{} bytes fit the initial buffer", trace.bytes());
     let merges = trace.events().filter(|event| matches!(event, Ok(Event::Merged { .. }))).count();
     assert_eq!(merges, 100_000usize.div_ceil(1024));
     println!("{} KiB, {} events", trace.bytes() >> 10, trace.events().count());
@@ -125,10 +124,10 @@ fn a_trace_without_room_is_made_again() {
     assert_eq!(gpu.merges(), merges);
 }
 
-/// A twin that did something else is not the GPU's.
+/// A trace that differs from the twin's must be rejected.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn another_search_is_told_apart() {
+fn a_different_search_is_detected() {
     let mut cuda = cuda();
     let problem = Arc::new(build_problem(&Case { n: 3000, ..Case::default() }).unwrap());
     let twin = record(problem.clone(), 0, 32, None, "a test").unwrap();
@@ -150,7 +149,7 @@ fn another_search_is_told_apart() {
     ));
 }
 
-/// The traced kernel counts as runs do: what its steps add up to is what the twin counts.
+/// The steps of the traced kernel must add up to the twin's counters.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn steps_add_up_to_the_counters() {
@@ -175,10 +174,10 @@ fn steps_add_up_to_the_counters() {
     assert_eq!(merges, history);
 }
 
-/// The kernel's search of a tree, which it built itself, against the twin's.
+/// The kernel's search of its own tree against the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_tree_is_searched_as_by_the_twin() {
+fn tree_searches_equal_the_twins() {
     let mut cuda = cuda();
     let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
     let mut cases = Vec::new();
@@ -216,8 +215,8 @@ fn a_tree_is_searched_as_by_the_twin() {
 
 type Record = fn(Arc<Problem>, usize, u32, &str) -> Result<Recording, LessonError>;
 
-/// What a selector's lesson is recorded of: the sizes of its queues, few points, equal distances, orders that
-/// help and hurt.
+/// Problems for the lessons of selectors: queue sizes, few points, equal distances, favourable and
+/// unfavourable orders.
 fn selections() -> Vec<Case> {
     let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
     let mut cases = Vec::new();
@@ -257,12 +256,12 @@ fn selections() -> Vec<Case> {
     ] {
         cases.push(Case { n, k, ..base.clone() });
     }
-    // Its trace has no room at first.
+    // Exceeds the initial trace buffer.
     cases.push(Case { shape: Shape::Descending, n: 40_000, k: 1000, ..base });
     cases
 }
 
-/// A selector's steps on the GPU against its twin's; returns how many there are.
+/// Compares a selector's steps on the GPU with its twin's; returns their number.
 fn check_selection(record: Record) -> usize {
     let mut cuda = cuda();
     let mut steps = 0;
@@ -283,10 +282,10 @@ fn check_selection(record: Record) -> usize {
     steps
 }
 
-/// The kernel's way through its queues against the twin's.
+/// The kernel's queues against the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn warp_select_takes_and_merges_as_its_twin() {
+fn warp_select_equals_its_twin() {
     println!(
         "{} selections with queues are equal, {} steps",
         2 * selections().len(),
@@ -297,7 +296,7 @@ fn warp_select_takes_and_merges_as_its_twin() {
 /// The kernel's buckets, pass by pass, against the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn radix_select_closes_in_as_its_twin() {
+fn radix_select_equals_its_twin() {
     println!(
         "{} selections by digits are equal, {} steps",
         2 * selections().len(),

@@ -1,4 +1,4 @@
-//! The device code as text: the twins' names, and how the build reads `cuda/`.
+//! Checks the text of the device code: names shared with the twins, and how the build parses `cuda/`.
 
 #[allow(dead_code, reason = "the build script uses all of it")]
 #[path = "../crates/engines/build/interface.rs"]
@@ -15,7 +15,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The functions of a Rust source outside its tests, each with the documentation before it.
+/// The functions of a Rust source outside its tests, each with its documentation.
 fn rust_functions(source: &str) -> Vec<(String, String)> {
     let (mut found, mut doc) = (Vec::new(), String::new());
     for line in source.split("#[cfg(test)]").next().expect("a split has a first part").lines().map(str::trim)
@@ -23,11 +23,14 @@ fn rust_functions(source: &str) -> Vec<(String, String)> {
         if let Some(text) = line.strip_prefix("///") {
             doc += text;
         } else if line.starts_with("#[") || line.starts_with('"') || line == "))]" {
-            // Attributes stand between a function and its documentation.
+            // Attributes may come between a function and its documentation.
         } else {
             let name = line.strip_prefix("pub ").unwrap_or(line);
             if let Some(name) = name.strip_prefix("const ").unwrap_or(name).strip_prefix("fn ") {
-                found.push((name.split(['(', '<']).next().expect("as above").to_owned(), doc.clone()));
+                found.push((
+                    name.split(['(', '<']).next().expect("it was found above").to_owned(),
+                    doc.clone(),
+                ));
             }
             doc.clear();
         }
@@ -48,12 +51,12 @@ fn device_functions(source: &str) -> Vec<&str> {
 }
 
 #[test]
-fn the_twins_functions_have_namesakes_on_the_device() {
+fn functions_of_the_twin_exist_on_the_device() {
     assert!(compare("lockstep", &["mod.rs"]) > 30, "too few functions were found");
 }
 
 #[test]
-fn the_indexs_functions_have_namesakes_on_the_device() {
+fn functions_of_the_index_exist_on_the_device() {
     assert!(
         compare("index", &["mod.rs", "cost.rs", "bvh.rs", "observer.rs", "walk.rs"]) > 15,
         "too few functions were found"
@@ -61,26 +64,26 @@ fn the_indexs_functions_have_namesakes_on_the_device() {
 }
 
 #[test]
-fn steps_functions_have_namesakes_on_the_device() {
+fn functions_of_step_exist_on_the_device() {
     let of_the_host = ["mod.rs", "clusters.rs", "cost.rs", "engine.rs", "spheres.rs", "tests.rs", "walk.rs"];
     assert!(compare("step", &of_the_host) > 30, "too few functions were found");
 }
 
 #[test]
-fn the_kd_trees_functions_have_namesakes_on_the_device() {
+fn functions_of_the_kd_tree_exist_on_the_device() {
     assert!(compare("kdtree_threads", &["mod.rs", "tree.rs"]) > 5, "too few functions were found");
 }
 
 #[test]
-fn the_selectors_functions_have_namesakes_on_the_device() {
+fn functions_of_the_selectors_exist_on_the_device() {
     assert!(
         compare("select", &["mod.rs", "cost.rs", "distances.rs", "engine.rs"]) > 25,
         "too few functions were found"
     );
 }
 
-/// Compares the files of an engine's table, which has all of its folder but those `of_the_host`; returns how
-/// many functions they have.
+/// Compares the functions of an engine's files; the table must list all files of its folder except
+/// `of_the_host`. Returns the number of functions.
 fn compare(engine: &str, of_the_host: &[&str]) -> usize {
     let table = read(&format!("crates/engines/src/{engine}/mod.rs"));
     let rows: Vec<(&str, &str)> = table
@@ -95,15 +98,15 @@ fn compare(engine: &str, of_the_host: &[&str]) -> usize {
     files.sort_unstable();
     let mut named: Vec<&str> = rows.iter().map(|(twin, _)| *twin).collect();
     named.sort_unstable();
-    assert_eq!(named, files, "every file but those of the host has a row");
+    assert_eq!(named, files, "every file except the host's needs a row");
     let mut alone = Vec::new();
     let mut compared = 0;
     for (twin, device) in rows {
         let name = |path: &str| Path::new(path).file_stem().map(|name| name.to_owned());
-        assert_eq!(name(twin), name(device), "twins are in files of one name");
+        assert_eq!(name(twin), name(device), "twins must have the same file name");
         let source = read(device);
         let there = device_functions(&source);
-        // A constructor's name there is its type's.
+        // A device constructor has the name of its type.
         for (function, doc) in rust_functions(&read(&format!("crates/engines/src/{engine}/{twin}")))
             .into_iter()
             .filter(|(function, _)| function != "new")
@@ -127,7 +130,7 @@ fn compare(engine: &str, of_the_host: &[&str]) -> usize {
 }
 
 #[test]
-fn functions_are_found_wherever_they_stand() {
+fn functions_are_parsed_from_source() {
     let rust = "/// A.\n/// B: c.\n#[inline(always)]\npub const fn first<T>(a: T) {\n    let x = 1;\n}\nfn \
                 second() {}\n#[cfg(test)]\nmod tests {\n    fn third() {}\n}\n";
     let found = rust_functions(rust);
@@ -137,21 +140,20 @@ fn functions_are_found_wherever_they_stand() {
     assert_eq!(device_functions(device), ["first", "second"]);
 }
 
-/// The table that the build reads, and the files that it names.
+/// The table that the build reads, and its files.
 #[test]
 fn every_unit_has_a_source() {
     for unit in units::parse(&read("cuda/units.txt")).unwrap() {
         let text = read(&format!("cuda/{}.cu", unit.source));
         let is_entry =
             |line: &str| line.starts_with("WARPSCOPE_") || line.starts_with("extern \"C\" __global__");
-        assert!(text.lines().any(is_entry), "{} has an entry point", unit.source);
+        assert!(text.lines().any(is_entry), "{} has no entry point", unit.source);
     }
 }
 
-/// The build stops at a header that it cannot read, but only where it is built: here it is told by the test's
-/// name.
+/// The build fails at an unreadable header only where CUDA is built; this test fails everywhere.
 #[test]
-fn what_host_and_device_agree_on_becomes_rust() {
+fn interface_headers_become_rust() {
     for header in [
         "common_interface",
         "direct/interface",

@@ -1,4 +1,4 @@
-//! What opens over the window: the documents, what the program is, and our own file dialog.
+//! Windows over the main window: documents, About, and the built-in file dialog.
 
 #![cfg(feature = "gui")]
 
@@ -16,7 +16,7 @@ use warpscope::app::commands::{Action, Command, Manual};
 use warpscope::app::state::{PaneKind, State};
 use warpscope::app::{App, ExportKind};
 
-/// As many as there are.
+/// The number of documents.
 const DOCUMENTS: usize = 16;
 
 fn key(window: &mut Window, key: Key) {
@@ -25,7 +25,7 @@ fn key(window: &mut Window, key: Key) {
 }
 
 #[test]
-fn documents_are_read_followed_and_searched() {
+fn documents_can_be_read_followed_and_searched() {
     let mut window = window(small);
     key(&mut window, Key::F1);
     window.get_by_role_and_label(Role::Window, "Help");
@@ -40,7 +40,7 @@ fn documents_are_read_followed_and_searched() {
     window.get_by_label_contains("2 of ");
     press(&mut window, "Back");
     assert_eq!(shown(&window), 0);
-    // The window's fonts have every sign of every document: the harness would panic.
+    // The fonts have every character of every document; otherwise the harness panics.
     for document in 0..DOCUMENTS {
         window.state_mut().send(Action::SetManual(Some(Manual { document, ..Manual::default() })));
         window.run_steps(2);
@@ -52,7 +52,7 @@ fn documents_are_read_followed_and_searched() {
 }
 
 #[test]
-fn what_the_program_is_can_be_copied() {
+fn version_information_can_be_copied() {
     let mut window = window(small);
     until_answered_or_open(&mut window);
     window.state_mut().send(Command::About);
@@ -65,9 +65,9 @@ fn what_the_program_is_can_be_copied() {
     assert!(!window.state().session().about);
 }
 
-/// What 1280 × 800 pixels hold at 200 %.
+/// 1280 × 800 pixels at a scale of 200 %.
 #[test]
-fn what_the_program_is_fits_a_large_scale_and_says_once_that_there_is_no_gpu() {
+fn about_fits_at_a_large_scale_and_mentions_a_missing_gpu_once() {
     let mut window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
         let mut state = State::default();
         small(&mut state);
@@ -102,10 +102,10 @@ fn until_answered_or_open(window: &mut Window) {
     });
 }
 
-/// Takes away what a desktop offers dialogs by.
+/// Hides the desktop's file dialogs.
 fn without_desktop() {
     for name in ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "XDG_DATA_DIRS", "PATH"] {
-        // SAFETY: the test has just begun, and no other thread reads the environment.
+        // SAFETY: the test has just started; no other thread reads the environment.
         unsafe { std::env::set_var(name, "") };
     }
 }
@@ -114,14 +114,14 @@ fn typed(window: &Window) -> String {
     window.get_by_role_and_label(Role::TextInput, "Path of the file").value().unwrap_or_default()
 }
 
-/// Our own dialog lists its folder on a thread.
+/// The built-in dialog lists its folder on a thread.
 #[track_caller]
 fn until_listed(window: &mut Window) {
     until(window, "the folder", |app| app.session().chooser.as_ref().is_some_and(|chooser| !chooser.reading));
 }
 
 #[test]
-fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
+fn the_built_in_file_dialog_opens_and_saves() {
     without_desktop();
     let folder = tempfile::tempdir().expect("a folder");
     let inner = folder.path().join("inner");
@@ -136,7 +136,7 @@ fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     window.run_steps(3);
     window.get_by_label("Open a file of points or a recording");
     until_listed(&mut window);
-    // As far as it is sure, Tab completes what is typed.
+    // Tab completes the unambiguous part.
     fill(&mut window, "Path of the file", &format!("{}/in", folder.path().display()));
     until_listed(&mut window);
     key(&mut window, Key::Tab);
@@ -148,12 +148,11 @@ fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     window.get_by_role_and_label(Role::CheckBox, "All files").click();
     window.run_steps(3);
     window.get_by_role_and_label(Role::Button, "notes.pdf");
-    // What is not there is said, and the dialog stays.
+    // For a missing file the dialog shows an error and stays open.
     fill(&mut window, "Path of the file", &inner.join("gone.csv").display().to_string());
     key(&mut window, Key::Enter);
     window.get_by_label_contains("There is no such file: ");
-    // By the keys alone: a path that is typed behind the folder that stands there, and a name that only one
-    // has so far.
+    // By keyboard: a path typed after the current folder, and the unique start of a name.
     fill(&mut window, "Path of the file", &folder.path().join("").display().to_string());
     window
         .get_by_role_and_label(Role::TextInput, "Path of the file")
@@ -175,14 +174,14 @@ fn a_file_is_opened_and_written_without_a_dialog_of_the_desktop() {
     assert_eq!(
         (Path::new(&dialog.path), dialog.overwrite),
         (&*inner.join("towns.csv"), false),
-        "it asks before it writes over a file"
+        "no question before overwriting"
     );
-    // A folder that cannot be read says why.
+    // An unreadable folder shows the reason.
     press(&mut window, "Browse…");
     fill(&mut window, "Path of the file", &folder.path().join("none/x.csv").display().to_string());
     until_listed(&mut window);
     window.get_by_label_contains("This folder cannot be read: ");
-    // One that is empty says so, and one that was listed is there again at once.
+    // An empty folder says so; a folder listed before is shown at once.
     let empty = folder.path().join("empty");
     std::fs::create_dir(&empty).expect("a folder");
     fill(&mut window, "Path of the file", &empty.join("").display().to_string());

@@ -1,9 +1,9 @@
-//! Faults of the system, injected: whatever fails, and whenever the program is killed, a destination is old
-//! or new, and nothing temporary stays.
+//! Injects system faults. Whatever fails, and whenever the program is killed, each destination must be
+//! entirely old or new, and no temporary files may remain.
 //!
-//! `faults/faults.c` is compiled and preloaded into the built program. As a test of the whole it tries every
-//! call of one kind of fault for each command, and every moment between two calls at which `run --out` can be
-//! killed; `scripts/faults` tries all of it (`WARPSCOPE_FAULTS=all`) and prints the table.
+//! `faults/faults.c` is compiled and preloaded into the program. By default this tests one kind of fault at
+//! every call of each command, and kills `run --out` between any two calls. `scripts/faults`
+//! (`WARPSCOPE_FAULTS=all`) tests everything and prints the table.
 
 #![cfg(target_os = "linux")]
 
@@ -25,7 +25,7 @@ use warpscope::export;
 use warpscope::progress::Silent;
 use warpscope::run::recording::{self, Points, Shown};
 
-/// Whether everything is tried.
+/// Whether to test everything.
 fn everything() -> bool {
     std::env::var_os("WARPSCOPE_FAULTS").is_some_and(|value| value == "all")
 }
@@ -35,7 +35,7 @@ fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
         let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/faults.c");
-        // Tests may run in processes of their own, beside each other.
+        // Tests may run in parallel processes.
         let library =
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("faults-{}.so", std::process::id()));
         let done = Command::new("cc")
@@ -50,12 +50,12 @@ fn library() -> &'static Path {
     })
 }
 
-/// A command, and what it writes.
+/// A command, and its outputs.
 struct Job {
     name: &'static str,
-    /// Makes the old state.
+    /// Creates the old state.
     old: &'static [&'static str],
-    /// What is made to fail.
+    /// The calls that fail.
     new: &'static str,
     /// The destinations.
     writes: &'static [Destination],
@@ -65,11 +65,11 @@ enum Destination {
     /// A run's folder.
     Run(&'static str),
     Recording(&'static str),
-    /// A file that is the same each time.
+    /// A file with the same content each time.
     File(&'static str),
-    /// A folder of files that are the same each time.
+    /// A folder of files with the same content each time.
     Folder(&'static str),
-    /// Rows that grow by one with each run.
+    /// Rows, one more with each run.
     Rows(&'static str),
 }
 
@@ -114,7 +114,7 @@ const LESSON: Job = Job {
     writes: &[Destination::File("a.svg"), Destination::Folder("film")],
 };
 
-/// What the window does to save a session, in a process of its own.
+/// Saves a session as the window does, in a separate process.
 const SESSION: Job = Job {
     name: "session",
     old: &[
@@ -128,7 +128,7 @@ const SESSION: Job = Job {
     writes: &[Destination::Recording("s.warpscope")],
 };
 
-/// Calls that fail, how, and whether all later ones do.
+/// The failing calls, the error, and whether all later ones fail too.
 const FAULTS: [(&str, &str, bool); 16] = [
     ("write", "ENOSPC", true),
     ("write", "EIO", false),
@@ -148,7 +148,7 @@ const FAULTS: [(&str, &str, bool); 16] = [
     ("all", "kill", false),
 ];
 
-/// A folder in which a job's command runs again and again from the same old state.
+/// A folder in which a job's command runs repeatedly from the same old state.
 struct Bench {
     place: tempfile::TempDir,
     job: &'static Job,
@@ -164,7 +164,7 @@ impl Bench {
         for old in job.old {
             bench.must(old);
         }
-        // What is not the program's is not touched.
+        // A file of another program, which must not change.
         for destination in job.writes {
             if let Destination::Run(folder) | Destination::Folder(folder) = destination {
                 fs::create_dir_all(bench.work().join(folder).join("mine")).unwrap();
@@ -178,7 +178,7 @@ impl Bench {
     }
 
     fn work(&self) -> PathBuf {
-        // As the system sees it: the preloaded library compares paths.
+        // As the kernel reports it: the preloaded library compares paths.
         self.place.path().canonicalize().unwrap().join("work")
     }
 
@@ -203,7 +203,7 @@ impl Bench {
             }
         };
         command.current_dir(self.work()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // What is measured of the machine is kept elsewhere.
+        // Measured rates are stored elsewhere.
         command.env("XDG_CACHE_HOME", self.place.path().join("cache")).env("HOME", self.place.path());
         command
     }
@@ -214,20 +214,20 @@ impl Bench {
         done
     }
 
-    /// Back to the old state.
+    /// Restores the old state.
     fn reset(&self) {
         let work = self.work();
         fs::remove_dir_all(&work).unwrap();
         for (path, bytes) in &self.old {
             fs::create_dir_all(work.join(path).parent().unwrap()).unwrap();
             fs::write(work.join(path), bytes).unwrap();
-            // Other than those of a new file, so that these have to be set.
+            // Permissions other than a new file's, so that the program must set them.
             fs::set_permissions(work.join(path), fs::Permissions::from_mode(0o666)).unwrap();
         }
         let _ = fs::remove_file(self.log());
     }
 
-    /// The command with one fault; whether it came so far.
+    /// Runs the command with one fault; returns whether the fault occurred.
     fn with_fault(&self, (call, kind, stays): (&str, &str, bool), at: u32) -> (Output, bool) {
         let mut command = self.command(self.job.new);
         command.env("LD_PRELOAD", library()).env("FAULT_DIR", self.work()).env("FAULT_LOG", self.log());
@@ -238,12 +238,12 @@ impl Bench {
         (command.output().unwrap(), self.log().exists())
     }
 
-    /// Whether all destinations are new (else some are old); none is anything else.
+    /// Whether all destinations are new (otherwise some are old). Each must be one or the other.
     fn check(&self, told: &str) -> bool {
         let now = files(&self.work());
         let temporary = now.keys().find(|path| path.to_string_lossy().contains(".warpscope-"));
-        assert_eq!(temporary, None, "{told}: something temporary stayed");
-        // Each is judged, whatever those before it are.
+        assert_eq!(temporary, None, "{told}: temporary files remain");
+        // Collect first, so that every destination is checked.
         let new: Vec<bool> =
             self.job.writes.iter().map(|destination| self.is_new(destination, &now, told)).collect();
         new.into_iter().all(|new| new)
@@ -268,7 +268,7 @@ impl Bench {
             assert_eq!(
                 now.get(&notes).map(Vec::as_slice),
                 Some(&b"kept"[..]),
-                "{told}: what is not the program's is gone"
+                "{told}: a file of another program is gone"
             );
         }
         if matches!(destination, Destination::Run(_) | Destination::Recording(_)) {
@@ -276,7 +276,7 @@ impl Bench {
             assert!(info.status.success(), "{told}: {}", String::from_utf8_lossy(&info.stderr));
             let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap();
             let k = if now == old { 3 } else { 5 };
-            assert_eq!(info["runs"][0]["run"]["spec"]["k"], k, "{told}: another run's");
+            assert_eq!(info["runs"][0]["run"]["spec"]["k"], k, "{told}: files of different runs are mixed");
         }
         if now == old {
             return false;
@@ -287,7 +287,7 @@ impl Bench {
             }
             Destination::Run(_) => {
                 assert!(now.keys().eq(new.keys()), "{told}: {:?}", now.keys());
-                // Two runs take other times, and find the same.
+                // Two runs differ in times but not in results.
                 for (path, bytes) in &now {
                     let same = ["merges.csv", "convergence.csv", "neighbors.npz", "notes.txt"]
                         .iter()
@@ -327,8 +327,7 @@ impl Bench {
         true
     }
 
-    /// Where something could be left behind: readers see old or new before anything is put right, and the
-    /// next writer puts it right.
+    /// Readers must see the old or the new state before any clean-up, and the next writer must clean up.
     fn check_after_next(&self, told: &str) -> bool {
         for destination in self.job.writes {
             if let Destination::Run(name) | Destination::Recording(name) = destination {
@@ -336,7 +335,7 @@ impl Bench {
                 assert!(compared.status.success(), "{told}: {}", String::from_utf8_lossy(&compared.stderr));
             }
         }
-        // A command that fails after it has looked at its destination, so that nothing is written.
+        // A command that checks its destination and then fails before writing.
         for destination in self.job.writes {
             let next = match destination {
                 Destination::Run(name) => format!("run --input none.csv --out {name}"),
@@ -349,7 +348,7 @@ impl Bench {
     }
 }
 
-/// How often a fault was met, and what it came to.
+/// How often a fault occurred, and its outcomes.
 #[derive(Default)]
 struct Tally {
     tried: u32,
@@ -357,7 +356,7 @@ struct Tally {
     new: u32,
 }
 
-/// Every call of a kind that the command makes, one after the other.
+/// Each call of a kind that the command makes, in turn.
 fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
     let (call, kind, _) = fault;
     let mut tally = Tally::default();
@@ -377,13 +376,13 @@ fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
         let may_leave = kind == "kill" || matches!(call, "unlink" | "rmdir");
         let new = if may_leave { bench.check_after_next(&told) } else { bench.check(&told) };
         if kind != "kill" {
-            // Libraries have no word in it.
+            // Libraries print nothing.
             let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
             match done.status.code() {
-                // What failed once may have been tried again.
+                // Some calls are retried after a failure.
                 Some(0) => assert!(new && errors.is_empty(), "{told}"),
                 Some(1) => {
-                    // What a library makes of it, the system's own reason is told.
+                    // A library may reword the error; the system's own reason is required otherwise.
                     let reasons = [
                         ("ENOSPC", "No space left"),
                         ("EIO", "Input/output error"),
@@ -406,7 +405,7 @@ fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
     tally
 }
 
-/// SIGKILL at random moments of a whole command, from a seed.
+/// SIGKILL at random times of a whole command, from a seed.
 fn kills(bench: &Bench, count: u32) -> Tally {
     bench.reset();
     let began = Instant::now();
@@ -419,7 +418,7 @@ fn kills(bench: &Bench, count: u32) -> Tally {
         let mut child = bench.command(bench.job.new).spawn().unwrap();
         let share = f64::from(random.next_u32()) / f64::from(u32::MAX);
         std::thread::sleep(Duration::from_secs_f64(whole.as_secs_f64() * share));
-        // It may be through already.
+        // It may already have finished.
         let _ = child.kill();
         child.wait().unwrap();
         tally.tried += 1;
@@ -439,10 +438,10 @@ fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
     for fault in FAULTS.into_iter().filter(|(call, kind, _)| everything() || reduced.contains(&(call, kind)))
     {
         let tally = every_call(&bench, fault);
-        // Folders are there already, and not every command removes something.
+        // Folders already exist, and not every command removes files.
         assert!(
             tally.tried > 0 || matches!(fault.0, "mkdir" | "unlink" | "rmdir"),
-            "{}: {fault:?} was never met",
+            "{}: {fault:?} never occurred",
             job.name
         );
         print(job, &format!("{} {}", fault.0, fault.1), &tally);
@@ -479,12 +478,11 @@ fn a_session_is_old_or_new() {
     faults(&SESSION, &[("write", "ENOSPC"), ("all", "kill")], 10);
 }
 
-/// The process that saves a session: the runs of one recording into another file, with what a window showed
-/// beside them.
+/// Saves a session in its own process: the runs of a recording, with the state of a window.
 #[test]
 #[ignore = "started by a_session_is_old_or_new"]
 fn save_session() {
-    // Started by somebody who wants all ignored tests.
+    // Started without arguments by a run of all ignored tests.
     let Ok(paths) = std::env::var("SAVE_SESSION") else { return };
     let (from, to) = paths.split_once(' ').unwrap();
     let recording = recording::read(Path::new(from), Points::Restore, &Silent).unwrap();
@@ -501,7 +499,7 @@ fn save_session() {
 }
 
 #[test]
-fn rows_of_a_sweep_are_whole() {
+fn rows_of_a_sweep_are_never_truncated() {
     faults(&SWEEP, &[("write", "ENOSPC")], 0);
 }
 
@@ -516,7 +514,7 @@ fn pictures_of_a_lesson_are_old_or_new() {
 }
 
 #[test]
-fn a_clock_that_jumps_back_changes_nothing() {
+fn a_clock_that_jumps_back_is_harmless() {
     let bench = Bench::new(&RUN_OUT);
     let began = |back: &str| -> u64 {
         bench.reset();
@@ -535,5 +533,5 @@ fn a_clock_that_jumps_back_changes_nothing() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let yesterday = began("86400");
     assert!(0 < yesterday && yesterday + 80_000 < now, "{yesterday} of {now}");
-    assert_eq!(began("4000000000"), 0, "before 1970 it is told as that");
+    assert_eq!(began("4000000000"), 0, "times before 1970 are shown as 0");
 }

@@ -1,5 +1,5 @@
-//! What the first version wrote opens: recordings, a session and run folders. `tests/data/first-version`
-//! holds them as that version left them.
+//! Files of the first version open: recordings, a session and run folders, stored in
+//! `tests/data/first-version`.
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
-//! The fuzz targets, briefly and without libFuzzer: every seed and every kept input, and damaged copies of
-//! the seeds, which are the same in every run. `WARPSCOPE_FUZZ=N` makes N copies of each seed; `scripts/fuzz`
-//! searches by coverage.
+//! Runs the fuzz targets briefly without libFuzzer: every seed, every stored input, and damaged copies of the
+//! seeds, which are the same in every run. `WARPSCOPE_FUZZ=N` makes N copies of each seed; `scripts/fuzz`
+//! searches with coverage.
 
 #[path = "../fuzz/src/targets/mod.rs"]
 mod targets;
@@ -12,12 +12,12 @@ use targets::mutate::{self, Structure};
 use targets::{TARGETS, Target};
 use warpscope::cloud::formats;
 
-/// Damaged copies of a seed where nobody asks for more.
+/// Default number of damaged copies of a seed.
 const COPIES: usize = 3;
 /// The largest input.
 const MOST: usize = 1 << 16;
 
-/// Small, and the same everywhere.
+/// A small portable generator.
 struct Random(u64);
 
 impl Random {
@@ -108,7 +108,7 @@ fn briefly(name: &str) {
     for seed in &seeds {
         (target.run)(seed);
     }
-    // What was found once.
+    // Inputs found earlier.
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/kept").join(name);
     for file in std::fs::read_dir(kept).into_iter().flatten() {
         (target.run)(&std::fs::read(file.expect("it is listed").path()).expect("it is readable"));
@@ -127,7 +127,7 @@ fn damaged(target: &Target, seed: &[u8], words: &[Vec<u8>], random: &mut Random)
     })
 }
 
-/// Runs a target; the input of one that fails is kept where the message says.
+/// Runs a target; a failing input is saved and its path printed.
 fn run(target: &Target, input: &[u8]) {
     let result = std::panic::catch_unwind(|| (target.run)(input));
     if let Err(panic) = result {
@@ -170,16 +170,16 @@ fn every_format_has_a_target_and_every_target_a_test() {
         for source in target.covers.split(' ') {
             assert!(
                 Path::new(env!("CARGO_MANIFEST_DIR")).join(source).exists(),
-                "{name} covers {source}, which is not there"
+                "{name} covers the missing {source}"
             );
         }
     }
 }
 
-/// Damage in a structured format must still reach what is behind its checksums: most of it is read as far as
-/// a whole file.
+/// Damage in a structured format must get past its checksums: most damaged files are read as far as whole
+/// ones.
 #[test]
-fn damage_keeps_checksums_right() {
+fn damaged_files_have_valid_checksums() {
     for target in TARGETS.iter().filter(|target| target.structure != Structure::Plain) {
         let mut random = Random(7);
         let nothing = |random: &mut Random, seed: &[u8]| {
@@ -188,7 +188,7 @@ fn damage_keeps_checksums_right() {
         };
         for seed in (target.seeds)() {
             for _ in 0..4 {
-                // Taken apart and put together with no damage between: still valid.
+                // Taken apart and reassembled without damage: still valid.
                 (target.run)(&nothing(&mut random, &seed));
             }
         }

@@ -1,4 +1,4 @@
-//! Search on the globe, against distances by the haversine formula in f64 from the coordinates themselves.
+//! Search on the globe against haversine distances in f64 of the original coordinates.
 
 mod common;
 
@@ -13,8 +13,8 @@ use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
 use warpscope::engines::registry;
 use warpscope::knn::{DeviceId, DeviceKind, EngineId, Metric, NONE, Neighbors, Problem, Queries, Setup};
 
-/// How far a chord may be off, in Earth radii: two unit vectors, each rounded to f32 by up to 2⁻²⁴, and the
-/// f32 arithmetic between them.
+/// Largest error of a chord, in Earth radii: two unit vectors, each rounded to f32 by up to 2⁻²⁴, and the f32
+/// arithmetic between them.
 fn off(chord: f64) -> f64 {
     2f64.powi(-23) + 3e-7 * chord
 }
@@ -40,8 +40,8 @@ fn problem(data: &Arc<PointCloud>, queries: &Queries, k: usize) -> Problem {
     Problem::new(data, queries, setup).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Places everywhere: evenly spread, at and about the poles and the antimeridian, some twice, and some a turn
-/// farther east or west.
+/// Places everywhere: evenly spread, around the poles and the antimeridian, some duplicated, some shifted by
+/// a full turn.
 fn places(n: usize, seed: u64) -> Vec<[f64; 2]> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut unit = move || f64::from(rng.next_u32()) / f64::from(u32::MAX);
@@ -62,7 +62,7 @@ fn places(n: usize, seed: u64) -> Vec<[f64; 2]> {
     places
 }
 
-/// The chord between two places, by the haversine formula.
+/// The chord between two places by the haversine formula.
 fn chord(a: [f64; 2], b: [f64; 2]) -> f64 {
     let [[a_longitude, a_latitude], [b_longitude, b_latitude]] =
         [a, b].map(|place| place.map(f64::to_radians));
@@ -72,7 +72,7 @@ fn chord(a: [f64; 2], b: [f64; 2]) -> f64 {
     .sqrt()
 }
 
-/// Answers by every engine of the CPU; all are the same bits.
+/// Answers of every CPU engine, which must be bit-identical.
 fn answers(problem: &Problem) -> Neighbors {
     let mut first: Option<(EngineId, Neighbors)> = None;
     for engine in registry::ENGINES
@@ -100,12 +100,12 @@ fn answers(problem: &Problem) -> Neighbors {
 }
 
 #[test]
-fn neighbours_are_those_of_the_haversine_formula() {
+fn neighbours_agree_with_the_haversine_formula() {
     let n = 1600;
     let places = places(n, 7);
     let data = cloud(["lon", "lat"], places.concat());
     let asked: Vec<u32> = (0..64).chain([n as u32 - 1]).collect();
-    // All of them, too: the far side of the globe has its antipodes.
+    // All places, including the antipodes.
     for (asked, k) in [(&asked[..], 40), (&asked[..9], 1000)] {
         let problem = problem(&data, &Queries::Rows(asked.to_vec()), k);
         assert_eq!((problem.dims(), data.dims()), (3, 2));
@@ -119,7 +119,7 @@ fn neighbours_are_those_of_the_haversine_formula() {
                 let (own, told) = (expected[row as usize], f64::from(squared).sqrt());
                 assert!(
                     (own - told).abs() <= off(own),
-                    "query {query}, rank {rank}: {told} is told, and {own} is true"
+                    "query {query}, rank {rank}: {told} reported, {own} expected"
                 );
             }
             expected.sort_by(f64::total_cmp);
@@ -148,7 +148,7 @@ fn distances_are_kilometres_on_the_mean_sphere() {
 }
 
 #[test]
-fn queries_are_places_in_the_datas_columns() {
+fn queries_must_use_the_columns_of_the_data() {
     let data = cloud(["lat", "lon"], vec![10.0, 179.5, 10.0, -179.0, 10.0, 170.0]);
     let place = Arc::new(warpscope::cloud::query_point::cloud(&[10.0, -179.9], &data).expect("a place"));
     assert_eq!(
@@ -181,7 +181,7 @@ fn queries_are_places_in_the_datas_columns() {
 }
 
 fn any_place() -> impl Strategy<Value = [f64; 2]> {
-    // Multiples of 2⁻²⁰: a turn more is exact.
+    // Multiples of 2⁻²⁰, for which adding a turn is exact.
     let longitude = (-180i64 << 20..=180 << 20).prop_map(|steps| steps as f64 / f64::from(1 << 20));
     (
         prop_oneof![8 => longitude, 1 => Just(180.0), 1 => Just(-180.0)],
@@ -194,11 +194,11 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn distances_are_symmetric_and_a_turn_is_none(a in any_place(), b in any_place()) {
+    fn distances_are_symmetric_and_periodic(a in any_place(), b in any_place()) {
         let mut engine = registry::find(EngineId::new("lockstep"))
             .expect("it is listed")
             .open_on(DeviceId::Cpu)
-            .expect("it runs everywhere");
+            .expect("it runs on every machine");
         let mut distances = |values: [[f64; 2]; 2]| {
             let data = cloud(["lon", "lat"], values.concat());
             let setup = Setup {

@@ -1,15 +1,14 @@
-//! What every version wrote opens for ever, with the values that it had. `tests/data/versions` holds a folder
-//! for each version, as that version left it: recordings, a session, a run's folder, the window's state, and
-//! `values.json`, all that was in them.
+//! Files of every version open for ever, with their original values. `tests/data/versions` has a folder for
+//! each version with recordings, a session, a run's folder and the window's state, as that version wrote
+//! them, and their expected values in `values.json`.
 //!
-//! A folder is never changed. A new version's is written, before its first release and whenever what is
-//! written changes, by
+//! Never change a folder. Write a new one before a version's first release and whenever a format changes:
 //!
 //! ```sh
 //! WARPSCOPE_KEEP=tests/data/versions/NAME cargo test --test kept_versions -- --ignored write_the_set
 //! ```
 //!
-//! What came before there were such folders is in `tests/first_version.rs`.
+//! Files from before these folders are in `tests/first_version.rs`.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -29,8 +28,8 @@ use warpscope::run::{Engines, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sam
 fn versions() -> Vec<PathBuf> {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/versions");
     let mut folders: Vec<PathBuf> =
-        fs::read_dir(place).expect("it is there").map(|entry| entry.expect("a folder").path()).collect();
-    // As numbers: 0.9.0 is before 0.10.0.
+        fs::read_dir(place).expect("it exists").map(|entry| entry.expect("a folder").path()).collect();
+    // As numbers: 0.9.0 comes before 0.10.0.
     folders.sort_by_key(|folder| {
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
         name.split('.').map(|part| part.parse::<u32>().expect("a version")).collect::<Vec<_>>()
@@ -39,7 +38,7 @@ fn versions() -> Vec<PathBuf> {
     folders
 }
 
-/// All that is in the files of a folder.
+/// All values in the files of a folder.
 fn values(folder: &Path) -> Value {
     let mut all = serde_json::Map::new();
     for name in ["runs.warpscope", "session.warpscope"] {
@@ -48,7 +47,7 @@ fn values(folder: &Path) -> Value {
     all.insert("folder".to_owned(), of_folder(&folder.join("folder")));
     #[cfg(feature = "gui")]
     all.insert("state.json".to_owned(), window::of_state(folder));
-    // As text has it, so that numbers of both sides went the same way.
+    // Through text, so that numbers on both sides are converted alike.
     serde_json::from_str(&Value::Object(all).to_string()).expect("its own text")
 }
 
@@ -69,7 +68,9 @@ fn of_recording(path: &Path) -> Value {
 }
 
 fn of_run(recorded: &Recorded) -> Value {
-    let SomeRun::Whole(run) = &recorded.run else { panic!("{}: its points are in the file", recorded.name) };
+    let SomeRun::Whole(run) = &recorded.run else {
+        panic!("{}: points are missing from the file", recorded.name)
+    };
     let points = |cloud: &Arc<cloud::PointCloud>| {
         let rows = (0..cloud.len())
             .map(|row| (0..cloud.dims()).map(|axis| cloud.coordinate(row, axis)).collect::<Vec<f64>>());
@@ -95,7 +96,7 @@ fn of_run(recorded: &Recorded) -> Value {
         "query cloud": run.query_cloud.as_ref().map(points),
         "query rows": run.query_rows,
         "neighbors": run.neighbors.indices,
-        // Infinity is no JSON.
+        // JSON has no infinity.
         "squared distances": run.neighbors.squared_distances.iter().map(f32::to_string).collect::<Vec<_>>(),
         "measured": run.measured.columns().map(measured).collect::<Vec<_>>(),
         "counted by": run.convergence.counted_by,
@@ -126,7 +127,7 @@ fn of_folder(path: &Path) -> Value {
     })
 }
 
-/// Holds what is found to be what was there; what is found may have more keys than there were.
+/// Checks that found values equal the old ones; there may be additional keys.
 #[track_caller]
 fn assert_has(found: &Value, kept: &Value, at: &str) {
     match (found, kept) {
@@ -147,19 +148,19 @@ fn assert_has(found: &Value, kept: &Value, at: &str) {
 }
 
 #[test]
-fn every_version_opens_with_its_values() {
+fn files_of_every_version_open_with_their_values() {
     for folder in versions() {
-        let text = fs::read_to_string(folder.join("values.json")).expect("it is there");
+        let text = fs::read_to_string(folder.join("values.json")).expect("it exists");
         let mut kept: Value = serde_json::from_str(&text).expect("JSON");
         if !cfg!(feature = "gui") {
             let all = kept.as_object_mut().expect("a list of files");
-            all.remove("state.json").expect("it is kept");
-            // Only the window reads what it says.
+            all.remove("state.json").expect("it was stored");
+            // Only the window reads it.
             all["session.warpscope"]
                 .as_object_mut()
                 .expect("a recording")
                 .remove("session")
-                .expect("it is kept");
+                .expect("it was stored");
         }
         assert_has(&values(&folder), &kept, &folder.display().to_string());
     }
@@ -168,7 +169,7 @@ fn every_version_opens_with_its_values() {
 /// A recording with the text of a member changed.
 fn changed(recording: &Path, member: &str, change: impl Fn(&mut Value)) -> tempfile::TempPath {
     let mut archive =
-        zip::ZipArchive::new(fs::File::open(recording).expect("it is there")).expect("an archive");
+        zip::ZipArchive::new(fs::File::open(recording).expect("it exists")).expect("an archive");
     let (file, path) = tempfile::Builder::new().suffix(".warpscope").tempfile().expect("a file").into_parts();
     let mut out = zip::ZipWriter::new(file);
     for at in 0..archive.len() {
@@ -187,15 +188,15 @@ fn changed(recording: &Path, member: &str, change: impl Fn(&mut Value)) -> tempf
     path
 }
 
-/// The run's folder of a version with another `run.json`.
+/// A version's run folder with another `run.json`.
 fn changed_folder(folder: &Path, change: impl Fn(&mut Value)) -> tempfile::TempDir {
     let copy = tempfile::tempdir().expect("a folder");
-    for entry in fs::read_dir(folder).expect("it is there") {
+    for entry in fs::read_dir(folder).expect("it exists") {
         let path = entry.expect("a file").path();
         fs::copy(&path, copy.path().join(path.file_name().expect("a name"))).expect("a copy");
     }
     let json = copy.path().join("run.json");
-    let mut value: Value = serde_json::from_slice(&fs::read(&json).expect("it is there")).expect("JSON");
+    let mut value: Value = serde_json::from_slice(&fs::read(&json).expect("it exists")).expect("JSON");
     change(&mut value);
     fs::write(&json, value.to_string()).expect("a file");
     copy
@@ -207,7 +208,7 @@ fn raise(value: &mut Value) {
 }
 
 #[test]
-fn a_version_higher_is_refused_with_both_versions_and_the_way_out() {
+fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     let folder = versions().pop().expect("one");
     let newer = changed(&folder.join("runs.warpscope"), "recording.json", raise);
     assert_eq!(
@@ -227,7 +228,7 @@ fn a_version_higher_is_refused_with_both_versions_and_the_way_out() {
             newer.path().join("run.json").display()
         )
     );
-    // What a newer session says belongs to the window; its runs are read all the same.
+    // Only the window reads a newer session; its runs are read anyway.
     let newer = changed(&folder.join("session.warpscope"), "session.json", raise);
     let opened = recording::read(&newer, Points::Restore, &Silent).expect("its runs");
     assert!(!opened.runs.is_empty());
@@ -240,10 +241,10 @@ fn a_version_higher_is_refused_with_both_versions_and_the_way_out() {
     );
 }
 
-/// The rule of `docs/recording.md`: keys and arrays that are only added are no new version, and whoever does
-/// not know them leaves them out.
+/// The rule of `docs/recording.md`: additional keys and arrays do not change the version, and older readers
+/// ignore them.
 #[test]
-fn keys_that_a_later_version_adds_are_left_out() {
+fn unknown_keys_are_ignored() {
     let folder = versions().pop().expect("one");
     let add = |value: &mut Value| {
         value
@@ -268,7 +269,7 @@ fn keys_that_a_later_version_adds_are_left_out() {
         add(&mut value["view"]["draft"]);
     });
     let kept = of_recording(&session);
-    // Without the window nobody reads it, and it stays as it is.
+    // Without the window it is ignored.
     assert_has(&of_recording(&later), &kept, "session");
     let later = changed_folder(&folder.join("folder"), |value| {
         add(value);
@@ -277,7 +278,7 @@ fn keys_that_a_later_version_adds_are_left_out() {
     assert_eq!(of_folder(later.path()), of_folder(&folder.join("folder")));
 }
 
-/// A run of a spec over a cloud.
+/// Runs a spec over a cloud.
 fn run(change: impl FnOnce(&mut RunSpec), data: &Path, queries: Option<&Path>) -> RunRecord {
     let file = |path: &Path| Source::File { path: path.to_owned(), columns: ColumnChoice::Default };
     let load = |path: &Path| Arc::new(cloud::load(&file(path), true, &Silent).expect("a cloud"));
@@ -294,19 +295,19 @@ fn run(change: impl FnOnce(&mut RunSpec), data: &Path, queries: Option<&Path>) -
 #[ignore = "writes what this version keeps, see above"]
 fn write_the_set() {
     let Some(folder) = std::env::var_os("WARPSCOPE_KEEP") else {
-        panic!("WARPSCOPE_KEEP names the folder that is to be written")
+        panic!("set WARPSCOPE_KEEP to the folder to write")
     };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     if !cfg!(feature = "gui") {
-        panic!("the window writes the session and the state: without --no-default-features");
+        panic!("sessions and state need the window: omit --no-default-features");
     }
-    assert!(!folder.exists(), "a version that is kept is never changed: {}", folder.display());
+    assert!(!folder.exists(), "the folder exists and must not be changed: {}", folder.display());
     fs::create_dir_all(&folder).expect("a folder");
     let place = tempfile::tempdir().expect("a folder");
-    // By names without folders, so that files say nothing of this machine.
-    std::env::set_current_dir(place.path()).expect("it is there");
+    // Names without folders, so that files do not depend on this machine.
+    std::env::set_current_dir(place.path()).expect("it exists");
     let (data, queries) = (PathBuf::from("points.csv"), PathBuf::from("queries.csv"));
-    // Far from zero, so that an origin is kept, and with a row that is left out.
+    // Far from zero, so that an origin is stored, and with a row that is dropped.
     let row = |row: i32| format!("{}.25,{}.5,{}\n", 40_000_000 + row * 37 % 53, row * row % 29, row % 5);
     let rows: String = (0..40).map(|at| if at == 30 { "1,nan,2\n".to_owned() } else { row(at) }).collect();
     fs::write(&data, format!("east,north,class\n{rows}")).expect("a file");
@@ -360,12 +361,12 @@ fn write_the_set() {
     #[cfg(feature = "gui")]
     fs::write(folder.join("values.json"), format!("{}\n", values(&folder))).expect("a file");
     assert_eq!(
-        RunFile::read(&fs::read(folder.join("folder/run.json")).expect("it is there")),
+        RunFile::read(&fs::read(folder.join("folder/run.json")).expect("it exists")),
         Ok(counted.head)
     );
 }
 
-/// What only the window writes and reads.
+/// Files that only the window writes and reads.
 #[cfg(feature = "gui")]
 #[path = "common/window.rs"]
 mod driven;
@@ -384,22 +385,22 @@ mod window {
         App, ColorAction, ColorBy, ColorView, DataKind, ProjectionKind, ProjectionView, kept,
     };
 
-    /// All of it that the program reads, and nothing else.
+    /// Only the parts that the program reads.
     pub fn of_session(text: &Value) -> Value {
         let session = SavedSession::read(text.to_string().as_bytes()).unwrap_or_else(|why| panic!("{why}"));
         serde_json::to_value(session).expect("plain data")
     }
 
-    /// What a start makes of the folder's `state.json`.
+    /// The result of starting with the folder's `state.json`.
     pub fn of_state(folder: &Path) -> Value {
-        // A start writes beside it.
+        // A start writes to its folder.
         let place = tempfile::tempdir().expect("a folder");
-        fs::copy(folder.join("state.json"), place.path().join("state.json")).expect("it is kept");
+        fs::copy(folder.join("state.json"), place.path().join("state.json")).expect("it was stored");
         let beginning = kept::begin(place.path());
         assert!(beginning.warnings.is_empty(), "{:?}", beginning.warnings);
         let (state, last) = beginning.found.expect("it is read");
         let mut state = serde_json::to_value(state).expect("plain data");
-        // Made anew at each start, in the same order.
+        // Rebuilt at each start, in the same order.
         let tree = state.as_object_mut().expect("fields").remove("tree").expect("the panes");
         let panes =
             tree["tiles"]["tiles"].as_object().expect("tiles").values().filter_map(|tile| tile.get("Pane"));
@@ -412,18 +413,18 @@ mod window {
         })
     }
 
-    /// A session, and the state that its window left.
+    /// A session, and the state saved by its window.
     pub fn write(folder: &Path, data: &Path) {
         let place = tempfile::tempdir().expect("a folder");
-        // A start that is not the first shows what the fields on the left name.
+        // After the first start, the fields on the left name the shown file.
         let mut state = State::default();
         small(&mut state);
         (state.draft.data, state.draft.path) =
-            (DataKind::File, fs::canonicalize(data).expect("it is there").display().to_string());
+            (DataKind::File, fs::canonicalize(data).expect("it exists").display().to_string());
         (state.draft.k, state.draft.query_count, state.draft.drop_nonfinite) =
             ("5".to_owned(), "12".to_owned(), true);
         let mut before = kept::begin(place.path());
-        before.kept.write(&state, None).expect("a folder that can be written to");
+        before.kept.write(&state, None).expect("a writable folder");
         before.start.over();
         let begun = kept::begin(place.path());
         let mut window = Harness::builder()
@@ -476,6 +477,6 @@ mod window {
             .collect();
         export::session(shown, &runs, true, &path, &Silent).expect("a session");
         window.state_mut().keep();
-        fs::copy(place.path().join("state.json"), folder.join("state.json")).expect("it was kept");
+        fs::copy(place.path().join("state.json"), folder.join("state.json")).expect("it was stored");
     }
 }

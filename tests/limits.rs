@@ -1,4 +1,4 @@
-//! What docs/limits.md says is what the readers do.
+//! Checks that docs/limits.md matches the readers.
 
 use warpscope::cloud::formats::limits::{Limit, TABLE};
 use warpscope::text::thousands;
@@ -8,7 +8,7 @@ fn row(Limit { format, what, most, unit, why }: &Limit) -> String {
 }
 
 #[test]
-fn the_table_of_limits_is_the_readers() {
+fn the_table_of_limits_matches_the_readers() {
     let head =
         ["| format | of what | most | beyond that, and why |".to_owned(), "|---|---|---|---|".to_owned()];
     let expected: Vec<String> = head.into_iter().chain(TABLE.iter().map(row)).collect();

@@ -1,7 +1,7 @@
-//! What loading a cloud takes of the host's memory, counted by the allocator, beside the size of its f32
+//! Peak host memory of loading a cloud, counted by the allocator, relative to the size of its f32
 //! coordinates.
 //!
-//! One test in a binary of its own: whatever else ran at the same time would be counted too.
+//! One test alone in its binary, because all allocations of the process are counted.
 
 #[path = "common/counting.rs"]
 mod counting;
@@ -17,10 +17,10 @@ use warpscope::progress::Silent;
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Buffers of readers and threads, which do not grow with the cloud.
+/// Buffers of readers and threads, independent of the cloud's size.
 const BUFFERS: f64 = 3e6;
 
-/// A kind of file, with its peak and what stays, in multiples of the f32 size.
+/// A kind of file, its peak and its final memory, in multiples of the f32 size.
 struct Case {
     name: &'static str,
     rows: usize,
@@ -30,7 +30,7 @@ struct Case {
     write: fn(&mut dyn Write, usize, usize),
 }
 
-/// A whole number below 1000, or one with decimals that f32 does not hold.
+/// An integer below 1000, or a number with decimals that f32 cannot represent.
 fn whole(at: usize) -> f64 {
     ((at * 7919) % 1000) as f64
 }
@@ -54,7 +54,7 @@ fn doubles(out: &mut dyn Write, count: usize, value: fn(usize) -> f64) {
     (0..count).for_each(|at| out.write_all(&value(at).to_le_bytes()).unwrap());
 }
 
-/// LAS 1.2, point format 0: a header of 227 bytes, and points of 20.
+/// LAS 1.2, point format 0: a header of 227 bytes, points of 20.
 fn las(out: &mut dyn Write, rows: usize, _: usize) {
     let mut header = [0u8; 227];
     header[..4].copy_from_slice(b"LASF");
@@ -207,7 +207,7 @@ const CASES: &[Case] = &[
         rest: 1.0,
         write: |out, n, d| csv(out, n, d, whole),
     },
-    // Read column by column, as f64, and then put into rows.
+    // Read column by column as f64, then copied into rows.
     Case {
         name: "arrays.json",
         rows: 50_000,
@@ -258,14 +258,14 @@ const CASES: &[Case] = &[
     },
 ];
 
-/// Bytes beside three times the cloud and the longest line, for files made to take more: buffers, the frames
-/// and members that are listed, and half a million numbers that are collected before objects with little in
-/// common are refused.
+/// Allowance beyond three times the cloud and the longest line, for files designed to need more: buffers,
+/// listed frames and members, and half a million numbers collected before objects with few common keys are
+/// refused.
 const LISTS: f64 = 16e6;
-/// Bytes for each column: its name, its range, and the tables that it is looked up in.
+/// Bytes per column: its name, range and lookup tables.
 const COLUMN: f64 = 1024.0;
 
-/// A file that asks for much more than it has, with its columns and the length of its longest line.
+/// A file that claims much more data than it has, its columns, and the length of its longest line.
 struct Hostile {
     name: &'static str,
     columns: usize,
@@ -365,7 +365,7 @@ const HOSTILE: &[Hostile] = &[
     },
 ];
 
-/// The most memory that work takes beyond what there was, and what its answer keeps, in bytes.
+/// Peak memory of a task beyond the start, and the size of its result, in bytes.
 fn taken<T>(work: impl FnOnce() -> T) -> (T, f64, f64) {
     let before = LIVE.load(Relaxed);
     PEAK.store(before, Relaxed);
@@ -382,10 +382,10 @@ fn write(folder: &Path, case: &Case) -> PathBuf {
 }
 
 #[test]
-fn clouds_take_three_times_their_size_at_most() {
+fn reading_takes_at_most_three_times_the_clouds_size() {
     let folder = tempfile::tempdir().unwrap();
     let load = |source: &Source| cloud::load(source, false, &Silent).unwrap();
-    // Threads and what they keep are there before anything is counted.
+    // Start threads and their buffers before counting.
     load(&Source::Generate { spec: "uniform:n=100000,d=2".to_owned(), seed: 0 });
 
     let check = |name: &str, size: f64, peak: f64, rest: f64, most_peak: f64, most_rest: f64| {
@@ -408,7 +408,7 @@ fn clouds_take_three_times_their_size_at_most() {
         assert_eq!((cloud.len(), cloud.dims()), (case.rows, case.dims));
         check(case.name, (4 * case.rows * case.dims) as f64, peak, rest, case.peak, case.rest);
         drop(cloud);
-        // Describing a file keeps nothing of it.
+        // Describing a file must leave no memory allocated.
         let (_, peak, _) = taken(|| formats::describe(&path, &Silent).unwrap());
         check(&format!("{}, described", case.name), (4 * case.rows * case.dims) as f64, peak, 0.0, 3.0, 0.0);
         std::fs::remove_file(path).unwrap();

@@ -1,9 +1,9 @@
-//! What README.md says of the engines is what the registry says.
+//! Checks that README.md lists the engines of the registry.
 
 use warpscope::engines::registry;
 use warpscope::knn::{Descriptor, DeviceKind};
 
-/// The row of an engine in README's table.
+/// An engine's row in README's table.
 fn row(engine: &Descriptor) -> String {
     let device = |kind: &DeviceKind| match kind {
         DeviceKind::Cpu => "CPU",
@@ -25,7 +25,7 @@ fn row(engine: &Descriptor) -> String {
 }
 
 #[test]
-fn the_table_of_engines_is_the_registrys() {
+fn the_table_of_engines_matches_the_registry() {
     let head = [
         "| engine | runs on | description | counts | parameters |".to_owned(),
         "|---|---|---|---|---|".to_owned(),

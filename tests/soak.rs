@@ -1,7 +1,6 @@
-//! The window in the hands of somebody who does anything: opens, runs, cancels, drags, exports, closes,
-//! undoes, types what no field was made for. Every action is drawn from the seed and its own number, so that
-//! it can be done again. What an action meets depends on how far the threads are, so a failure may take a few
-//! attempts.
+//! Drives the window with random actions: open, run, cancel, drag, export, close, undo, type invalid text.
+//! Each action depends only on the seed and its number, so it can be repeated. Its effect depends on the
+//! progress of other threads, so reproducing a failure may take several attempts.
 //!
 //! ```sh
 //! scripts/soak                    # ten thousand actions
@@ -9,8 +8,8 @@
 //! scripts/soak 1000 7 3000        # the thousand of seed 7 that begin at 3,000
 //! ```
 //!
-//! A window lives for a thousand actions. Then everything is cancelled, nothing may be left under way, the
-//! window is closed, and what is still allocated is held against what it was after the first window.
+//! Each window lives for a thousand actions. Then everything is cancelled, no work may remain, the window is
+//! closed, and the allocated memory is compared with that after the first window.
 
 #![cfg(feature = "gui")]
 
@@ -48,21 +47,21 @@ use warpscope::cloud::Order;
 use warpscope::export::graph::GraphForm;
 use warpscope::knn::Metric;
 
-/// Actions of a window's life.
+/// Actions per window.
 const LIFE: u64 = 1_000;
 
-/// What a window may leave allocated: tables that only grow, such as glyphs, the planner's corrections,
-/// thread locals. With debug assertions egui also keeps the name of every id that there ever was, some 250
-/// KiB a thousand actions; `scripts/soak` builds it without.
+/// Memory that a window may leave allocated: tables that only grow, such as glyphs, the planner's
+/// corrections, thread locals. With debug assertions egui also stores the name of every id, about 250 KiB per
+/// thousand actions; `scripts/soak` builds it without.
 const LEFT: usize = 4 << 20;
 
-/// How long everything may take to end once it was cancelled: a job that is stuck takes for ever.
+/// Time limit for work to end after it was cancelled; a stuck job lasts for ever.
 const ENDS: Duration = Duration::from_secs(240);
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Panics of any thread, since the last look.
+/// Panics of any thread since the last check.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The choices of one action.
@@ -88,7 +87,7 @@ impl Dice {
     }
 }
 
-/// What no field was made for, and some of what fields were made for.
+/// Invalid and valid inputs for fields.
 const ODD: [&str; 28] = [
     "",
     " ",
@@ -131,8 +130,7 @@ const SPECS: [&str; 6] = [
 
 const ENGINES: [&str; 4] = ["lockstep", "kdtree", "auto", "cuda"];
 
-/// Files that are opened: good ones, damaged ones, some that are not there, and what the window exports
-/// itself.
+/// Files to open: valid, damaged and missing ones, and the window's own exports.
 fn files(place: &Path) -> Vec<PathBuf> {
     let write = |name: &str, bytes: &[u8]| fs::write(place.join(name), bytes).expect("a file");
     let rows: String = (0..120).map(|row| format!("{row},{},{}\n", row * 37 % 53, row * row % 29)).collect();
@@ -145,7 +143,7 @@ fn files(place: &Path) -> Vec<PathBuf> {
     write("torn.warpscope", b"PK\x03\x04 and no more");
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/first-version");
     for name in ["lockstep.warpscope", "session.warpscope", "profiled.warpscope"] {
-        write(name, &fs::read(kept.join(name)).expect("it is kept"));
+        write(name, &fs::read(kept.join(name)).expect("it was stored"));
     }
     let names = [
         "points.csv",
@@ -185,7 +183,7 @@ impl egui::DroppedFile for Dropped {
     }
 }
 
-/// A file dialog belongs to the desktop, and nothing else is to be written than into `place`.
+/// Replaces the desktop's file dialog, and confines writes to `place`.
 fn keep_within(window: &mut Window, place: &Path, dice: &mut Dice) {
     if let Some(mut dialog) = window.state().session().export.clone()
         && dialog.writing.is_none()
@@ -198,7 +196,7 @@ fn keep_within(window: &mut Window, place: &Path, dice: &mut Dice) {
     }
 }
 
-/// Does something, and says what.
+/// Performs an action and describes it.
 fn act(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
     let size = window.ctx.content_rect().size();
     match dice.below(24) {
@@ -368,7 +366,7 @@ fn drag(window: &mut Window, dice: &mut Dice, size: egui::Vec2) -> String {
         window.step();
     }
     window.hover_at(to);
-    // Sometimes Escape gives it up, and sometimes the pointer leaves the window for good.
+    // Sometimes Escape cancels it, and sometimes the pointer leaves the window.
     match dice.below(8) {
         0 => window.key_press(egui::Key::Escape),
         1 => window.event(egui::Event::PointerGone),
@@ -399,7 +397,7 @@ fn draft(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
     (draft.metric, draft.order) = (*dice.one(&Metric::ALL), *dice.one(&[Order::File, Order::Shuffled]));
     (draft.exclude_self, draft.profile, draft.drop_nonfinite) =
         (dice.below(2) == 0, dice.below(2) == 0, dice.below(2) == 0);
-    // Now and then a run that takes long enough to be cancelled.
+    // Sometimes a run that takes long enough to be cancelled.
     draft.repeats = dice.one(&["1", "2", "3", "100000"]).to_string();
     let said = format!("{draft:?}");
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
@@ -451,7 +449,7 @@ fn export(window: &mut Window, dice: &mut Dice) -> String {
         }
         dialog.points = dice.below(2) == 0;
         dialog.overwrite = dice.below(2) == 0;
-        // Where it goes is seen to below.
+        // The destination is chosen below.
         let name = Path::new(&dialog.path).extension().unwrap_or_default().to_string_lossy().into_owned();
         let place = std::env::current_dir().expect("a folder");
         dialog.path = place.join(format!("export-{}.{name}", dice.below(2))).display().to_string();
@@ -462,7 +460,7 @@ fn export(window: &mut Window, dice: &mut Dice) -> String {
     format!("exports {kind:?}")
 }
 
-/// Asks for what panes ask for.
+/// Requests the data that panes need.
 fn ask(window: &mut Window, dice: &mut Dice) -> String {
     let run = {
         let ids: Vec<_> = window.state().session().runs.runs().iter().map(|run| run.id).collect();
@@ -507,11 +505,11 @@ fn ask(window: &mut Window, dice: &mut Dice) -> String {
     send(window, dice.one(&actions).clone())
 }
 
-/// Cancels whatever goes on until nothing does.
+/// Cancels until no work remains.
 fn end_all(window: &mut Window) -> Result<(), String> {
     let began = Instant::now();
     window.state_mut().send(ColorAction::Play(false));
-    // Each cancels what the status line names, and there may be several.
+    // Each cancels the work in the status line; there may be several.
     loop {
         window.state_mut().send(Command::Cancel);
         window.run_steps(2);
@@ -534,11 +532,11 @@ fn end_all(window: &mut Window) -> Result<(), String> {
 /// Actions of a seed from one number to another, in one window.
 fn live(seed: u64, actions: std::ops::Range<u64>) {
     let place = tempfile::tempdir().expect("a folder");
-    std::env::set_current_dir(place.path()).expect("it is there");
+    std::env::set_current_dir(place.path()).expect("it exists");
     let files = files(place.path());
     let (begin, last) = (actions.start, actions.end);
     let mut window = window(small);
-    // As in a window: tests of our own words panic at a sign that no font has.
+    // As in a window: our own texts panic if a font lacks a character.
     window.ctx.set_missing_glyph_policy(egui::MissingGlyphPolicy::Tofu);
     let mut before: Vec<String> = Vec::new();
     for number in actions {
@@ -552,7 +550,7 @@ fn live(seed: u64, actions: std::ops::Range<u64>) {
             }
             said
         }));
-        let panics = std::mem::take(&mut *PANICS.lock().expect("nothing else panics with it"));
+        let panics = std::mem::take(&mut *PANICS.lock().expect("an unpoisoned lock"));
         if !panics.is_empty() || done.is_err() {
             let first = begin;
             panic!(
@@ -568,11 +566,11 @@ fn live(seed: u64, actions: std::ops::Range<u64>) {
         }
     }
     drop(window);
-    std::env::set_current_dir(std::env::temp_dir()).expect("it is there");
+    std::env::set_current_dir(std::env::temp_dir()).expect("it exists");
 }
 
 #[test]
-fn a_random_user_breaks_nothing() {
+fn random_actions_do_not_break_the_window() {
     let asked = std::env::var("WARPSCOPE_SOAK").unwrap_or_default();
     let numbers: Vec<u64> = asked
         .split(',')

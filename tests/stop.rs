@@ -1,4 +1,4 @@
-//! Signals: the program ends at once, says so in one line, and nothing temporary stays.
+//! A signal ends the program at once, with one line, and no temporary files remain.
 
 #![cfg(unix)]
 
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use folder::files;
 
-/// Starts a command, waits until it has come so far, and sends it a signal.
+/// Starts a command, waits for a condition, and sends it a signal.
 fn stopped(work: &Path, args: &str, signal: &str, so_far: impl Fn() -> bool) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
     command
@@ -21,12 +21,12 @@ fn stopped(work: &Path, args: &str, signal: &str, so_far: impl Fn() -> bool) -> 
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
-    // What is measured of the machine is kept elsewhere.
+    // Measured rates are stored elsewhere.
     let cache = work.with_file_name("cache");
     let mut child =
         command.env("XDG_CACHE_HOME", &cache).env("HOME", &cache).env("TMPDIR", work).spawn().unwrap();
     while !so_far() {
-        assert_eq!(child.try_wait().unwrap(), None, "{args} ended by itself");
+        assert_eq!(child.try_wait().unwrap(), None, "{args} ended before the signal");
         std::thread::sleep(Duration::from_millis(5));
     }
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
@@ -36,7 +36,7 @@ fn stopped(work: &Path, args: &str, signal: &str, so_far: impl Fn() -> bool) -> 
 }
 
 #[test]
-fn a_signal_ends_the_program_and_nothing_temporary_stays() {
+fn a_signal_ends_the_program_without_temporary_files() {
     let place = tempfile::tempdir().unwrap();
     let work = place.path().join("work");
     fs::create_dir(&work).unwrap();
@@ -50,13 +50,13 @@ fn a_signal_ends_the_program_and_nothing_temporary_stays() {
         assert_eq!(stderr, format!("error: stopped by {name}; what was not complete is removed\n"));
         assert!(!work.join("made").exists());
 
-        // Writing a table does not look at whether it is to stop, and is stopped nevertheless.
+        // Writing a table does not poll for cancellation, but must be stopped all the same.
         let temporary = || files(&work).keys().any(|path| path.to_string_lossy().contains(".warpscope-"));
         let (status, stderr) = stopped(&work, "generate uniform:n=4e6,d=9 cloud.csv", signal, temporary);
         assert_eq!((status, stderr.lines().count()), (Some(code), 1), "{stderr}");
         assert_eq!(files(&work), old);
     }
-    // Programs that run in turn end with it.
+    // Programs run by `compare` end with it.
     let in_turn = "compare --method lockstep --method lockstep -- run --generate uniform:n=2e5,d=3 \
                    --queries all --warmup 0 --repeats 100000";
     let folders = || {
@@ -71,7 +71,7 @@ fn a_signal_ends_the_program_and_nothing_temporary_stays() {
         );
         assert_eq!((files(&work), folders().count()), (old.clone(), 0));
     }
-    // Neighbours are written while they are found.
+    // Neighbours are streamed to the file.
     fs::write(
         work.join("cloud.csv"),
         (0..200_000).fold("x,y,z\n".to_owned(), |rows, at| {

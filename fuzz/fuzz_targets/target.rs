@@ -1,4 +1,4 @@
-//! The program of every target: WARPSCOPE_FUZZ_TARGET names the one to run.
+//! The program of all targets: WARPSCOPE_FUZZ_TARGET selects one.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -1,6 +1,6 @@
-//! Fuzz targets over libFuzzer: the program in `fuzz_targets/` runs one [`Target`]. What a target does, how
-//! its inputs are damaged and what they start from is in [`targets`], which knows nothing of libFuzzer:
-//! `tests/fuzz.rs` of the main package runs the same in every build.
+//! Fuzz targets for libFuzzer: the program in `fuzz_targets/` runs one [`Target`]. The targets, their
+//! mutations and their seeds are in [`targets`], which does not depend on libFuzzer, so that `tests/fuzz.rs`
+//! of the main package can run them in every build.
 
 #[cfg(fuzzing)]
 mod coverage;
@@ -10,16 +10,16 @@ use std::panic;
 
 use targets::Target;
 
-/// The target that WARPSCOPE_FUZZ_TARGET names. Panics in our own code abort from now on, even where the
-/// program would contain them as a decoder's.
+/// Finds the target that WARPSCOPE_FUZZ_TARGET names, and makes panics in our own code abort, even where the
+/// program would catch them as a decoder's.
 ///
 /// # Panics
 /// If there is no such target.
 pub fn begin() -> &'static Target {
     let name = std::env::var("WARPSCOPE_FUZZ_TARGET").unwrap_or_default();
     let target =
-        targets::find(&name).unwrap_or_else(|| panic!("WARPSCOPE_FUZZ_TARGET: there is no target `{name}`"));
-    // The hook of contained decoders is set at the first use, on top of ours; so that one comes first.
+        targets::find(&name).unwrap_or_else(|| panic!("WARPSCOPE_FUZZ_TARGET: unknown target `{name}`"));
+    // The hook for contained decoders is installed on first use; trigger that now, so that ours is on top.
     for seed in (targets::find("npz").expect("it is listed").seeds)().into_iter().take(1) {
         (targets::find("npz").expect("it is listed").run)(&seed);
     }
@@ -33,7 +33,7 @@ pub fn begin() -> &'static Target {
             default(info);
             std::process::abort();
         }
-        // A decoder's panic is contained or unwinds to libFuzzer, which aborts.
+        // A decoder's panic is caught, or unwinds to libFuzzer, which aborts.
         if std::thread::current().name() != Some("decoder") {
             eprintln!("{info}\n{}", std::backtrace::Backtrace::force_capture());
         }
@@ -47,7 +47,7 @@ pub fn begin() -> &'static Target {
     target
 }
 
-/// Damages `data[..size]` in place as the target's format asks for, and returns the new size.
+/// Mutates `data[..size]` in place according to the target's format, and returns the new size.
 pub fn mutate(target: &Target, data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
     let mut raw = |bytes: &mut Vec<u8>, most: usize| {
         let size = bytes.len();

@@ -1,4 +1,4 @@
-//! Files that somebody writes while they are read: an answer is of one version, or there is none.
+//! Files that change while they are read: an answer comes from one version, or there is an error.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -10,16 +10,16 @@ use std::time::Duration;
 use crate::everything;
 use crate::jobs::Place;
 
-/// Rows of either version of the file.
+/// Rows of each version of the file.
 const ROWS: usize = 60_000;
 
-/// Rows of one version: all values are the same, so that a mixture is seen.
+/// Rows of one version. All values are equal, so that a mixture is visible.
 fn content(value: u8, rows: usize) -> Vec<u8> {
     let row = format!("{value}.5,{value}.25,{value}.125\n");
     std::iter::once("x,y,z\n").chain(std::iter::repeat_n(row.as_str(), rows)).collect::<String>().into_bytes()
 }
 
-/// Overwrites, cuts and extends a file until it is told to stop.
+/// Overwrites, truncates and extends a file until stopped.
 fn disturb(path: &Path, stop: &AtomicBool) {
     let [one, two] = [1, 2].map(|value| content(value, ROWS));
     let mut file = File::options().write(true).open(path).unwrap();
@@ -45,7 +45,7 @@ fn info(place: &Place) -> Output {
 }
 
 #[test]
-fn an_answer_is_of_one_version_of_a_file() {
+fn answers_never_mix_two_versions_of_a_file() {
     let place = Place::new(false);
     let path = place.path("a.csv");
     fs::write(&path, content(1, ROWS)).unwrap();
@@ -55,7 +55,7 @@ fn an_answer_is_of_one_version_of_a_file() {
         for _ in 0..if everything() { 30 } else { 3 } {
             let done = info(&place);
             if done.status.success() {
-                // All rows of all columns are one value, and the cloud has as many rows as the file.
+                // All values must be equal, and the cloud must have as many rows as the file.
                 let report: serde_json::Value = serde_json::from_slice(&done.stdout).unwrap();
                 assert_eq!(report["rows"], report["cloud"]["points"], "{report}");
                 let x = &report["columns"][0];
@@ -71,7 +71,7 @@ fn an_answer_is_of_one_version_of_a_file() {
         }
         stop.store(true, Ordering::Relaxed);
     });
-    assert!(refused > 0, "the file was never caught changing");
+    assert!(refused > 0, "no change was detected during a read");
     let done = info(&place);
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }

@@ -1,11 +1,11 @@
-//! Files that the program reads without being asked to, and that never end, never begin or are too large.
+//! Configuration files that never end, never begin, or are too large.
 
 use std::process::Command;
 
 use crate::jobs::Place;
 
-/// The one line on stderr of a call with a configuration, or how else it ended. It is stopped after ten
-/// seconds and at 1 GB of memory.
+/// The error line of a call with a configuration, or how else it ended. The call is limited to ten seconds
+/// and 1 GB of memory.
 fn with_config(place: &Place, file: &str) -> String {
     let mut shell = Command::new("sh");
     shell
@@ -16,7 +16,7 @@ fn with_config(place: &Place, file: &str) -> String {
 }
 
 #[test]
-fn a_configuration_is_a_small_regular_file() {
+fn a_configuration_must_be_a_small_regular_file() {
     let place = Place::new(false);
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
     std::fs::write(place.path("large.toml"), format!("[sweep]\nk = [{}]\n", ["1"; 600_000].join(",")))

@@ -1,4 +1,4 @@
-//! The commands, and a folder with what they read.
+//! The commands under test, and a folder with their inputs.
 
 use std::fs;
 use std::path::PathBuf;
@@ -11,12 +11,12 @@ pub enum Kind {
     Other,
 }
 
-/// A command that is run at falling limits.
+/// A command to run at decreasing limits.
 pub struct Job {
     pub name: &'static str,
     pub kind: Kind,
     pub args: &'static str,
-    /// Whether it is part of the short form.
+    /// Whether the short test includes it.
     pub short: bool,
 }
 
@@ -88,7 +88,7 @@ pub const JOBS: &[Job] = &[
     job(Other, true, "--config", "knn cloud.npy 10 -k 3 --config large.toml"),
 ];
 
-/// A folder with inputs. Nothing is read or written elsewhere.
+/// A folder with inputs; all reads and writes happen there.
 pub struct Place(tempfile::TempDir);
 
 impl Place {
@@ -98,7 +98,7 @@ impl Place {
         fs::write(place.path("cloud.npy"), npy(n, 3)).unwrap();
         fs::write(place.path("other.npy"), npy(n / 10, 3)).unwrap();
         fs::write(place.path("wide.npy"), npy(n / 10, 1024)).unwrap();
-        // The query is the first row, and each of the others is nearer to it than the one before.
+        // The query is the first row, and each point is nearer to it than the one before.
         let away = |at: usize| if at == 0 { 0.0 } else { (10 * n - at) as f32 };
         fs::write(place.path("far.npy"), npy_of(10 * n, 1, (0..10 * n).map(away))).unwrap();
         let row = |row: u32| format!("{},{},{}\n", row, row * 7919 % 997, row * 31 % 1009);
@@ -107,7 +107,7 @@ impl Place {
             "x,y,z\n".to_owned() + &(0..n as u32).map(row).collect::<String>(),
         )
         .unwrap();
-        // A list of 200,000 numbers, within the most that a configuration has.
+        // A list of 200,000 numbers, within the size limit of a configuration.
         fs::write(place.path("large.toml"), format!("[sweep]\nk = [{}]\n", ["10"; 200_000].join(",")))
             .unwrap();
         if large {
@@ -125,7 +125,7 @@ impl Place {
         place
     }
 
-    /// Another folder with the same inputs, as links.
+    /// Another folder with links to the same inputs.
     pub fn copy(&self) -> Self {
         let copy = Self(tempfile::tempdir().unwrap());
         // Settings and caches are not shared.
@@ -162,7 +162,7 @@ impl Place {
     }
 }
 
-/// Points that look random, as a .npy file of 32-bit floats.
+/// Pseudo-random points, as a .npy file of 32-bit floats.
 fn npy(n: usize, d: usize) -> Vec<u8> {
     let mut state = 1_u32;
     let next = |_| {
@@ -174,7 +174,7 @@ fn npy(n: usize, d: usize) -> Vec<u8> {
 
 fn npy_of(n: usize, d: usize, values: impl Iterator<Item = f32>) -> Vec<u8> {
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({n}, {d}), }}");
-    // Magic, version and length take ten bytes, and data begin at a multiple of 64.
+    // Magic, version and length take ten bytes; data start at a multiple of 64.
     let length = (10 + header.len() + 1).next_multiple_of(64) - 10;
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((length as u16).to_le_bytes());

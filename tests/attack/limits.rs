@@ -1,4 +1,4 @@
-//! Runs the program with little memory.
+//! Runs the program with limited memory.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::jobs::Place;
 
-/// Memory of threads that `--version` does not start: a stack of 2 MiB each for those of the processor and
-/// four others, and small buffers.
+/// Memory of threads that `--version` does not start: stacks of 2 MiB for one thread per core and four
+/// others, and small buffers.
 const THREADS: u64 = 4;
 
 /// How memory is limited.
@@ -22,9 +22,9 @@ pub enum Limit {
 #[derive(Debug)]
 pub enum End {
     Done,
-    /// With this sentence.
+    /// With this error line.
     Refused(String),
-    /// In no way that is allowed.
+    /// In a forbidden way.
     Broken(String),
 }
 
@@ -41,19 +41,19 @@ impl End {
 /// A control group, removed when dropped.
 pub struct Group {
     folder: PathBuf,
-    /// The file in it with the most memory in bytes.
+    /// Its file with the peak memory in bytes.
     most: &'static str,
 }
 
 impl Group {
-    /// `None` where none can be made.
+    /// `None` if control groups are not available.
     pub fn new() -> Option<Self> {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let name =
             format!("warpscope-attack-{}-{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
         fs::read_to_string("/proc/self/cgroup").ok()?.lines().find_map(|line| {
             let (controllers, own) = line.split_once(':')?.1.split_once(':')?;
-            // Version 2 has one hierarchy, without a name; version 1 one for memory.
+            // Version 2 has one unnamed hierarchy; version 1 has one for memory.
             let (mount, most) = match controllers {
                 "" => ("/sys/fs/cgroup", "memory.max"),
                 "memory" => ("/sys/fs/cgroup/memory", "memory.limit_in_bytes"),
@@ -62,8 +62,8 @@ impl Group {
             let folder = Path::new(mount).join(own.trim_start_matches('/')).join(&name);
             fs::create_dir(&folder).ok()?;
             let group = Self { folder, most };
-            // The system makes these files, unless the folder is no control group or the one above it keeps
-            // memory for itself.
+            // The kernel creates these files, unless the folder is not a control group or its parent does not
+            // delegate memory.
             [most, "cgroup.procs"].iter().all(|file| group.folder.join(file).exists()).then_some(group)
         })
     }
@@ -75,7 +75,7 @@ impl Drop for Group {
     }
 }
 
-/// Runs the program with arguments in a limit of so many bytes.
+/// Runs the program with arguments and a limit in bytes.
 pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
     let group = matches!(limit, Limit::Group).then(|| Group::new().unwrap());
     let limited = match (&group, bytes) {
@@ -83,7 +83,7 @@ pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
         (None, Some(bytes)) => format!("ulimit -v {}; ", bytes >> 10),
         (Some(group), Some(bytes)) => {
             fs::write(group.folder.join(group.most), bytes.to_string()).unwrap();
-            // Nothing is swapped out instead; a system without swap has no such file.
+            // Disable swap. Systems without swap lack this file.
             for (file, most) in [("memory.swap.max", 0), ("memory.memsw.limit_in_bytes", bytes)] {
                 let file = group.folder.join(file);
                 assert!(!file.exists() || fs::write(&file, most.to_string()).is_ok(), "{}", file.display());
@@ -91,7 +91,7 @@ pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
             format!("echo $$ > {}/cgroup.procs; ", group.folder.display())
         }
     };
-    // With little memory a slower engine may be taken; more than some minutes is a hang.
+    // With little memory a slower engine may be chosen; more than a few minutes is a hang.
     let mut shell = Command::new("timeout");
     shell
         .args(["-s", "KILL", "300", "sh", "-c"])
@@ -106,7 +106,7 @@ pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
             if error.starts_with("error: ")
                 && !["panicked", "crashed", "defect"].iter().any(|word| error.contains(word)) =>
         {
-            // Whatever it was to write is not there, nor half of it.
+            // A failed command must leave no output, not even a part.
             place.written().map_or_else(
                 || End::Refused((*error).to_owned()),
                 |name| End::Broken(format!("{error}, and `{name}` is left")),
@@ -116,8 +116,8 @@ pub fn run(place: &Place, limit: Limit, bytes: Option<u64>, args: &str) -> End {
     }
 }
 
-/// The lowest limit in MiB at which commands are run: where `--version` succeeds, and room for threads. Below
-/// it the system's loader or the start of a thread fails, before the program can say anything.
+/// The lowest limit in MiB for commands: where `--version` succeeds, plus room for threads. Below it the
+/// loader or a thread's start fails before the program can report anything.
 pub fn floor(place: &Place, limit: Limit) -> u64 {
     let (mut fails, mut works) = (0_u64, 512);
     while works - fails > 1 {
@@ -128,7 +128,7 @@ pub fn floor(place: &Place, limit: Limit) -> u64 {
     works + 2 * (std::thread::available_parallelism().map_or(1, |threads| threads.get() as u64) + THREADS) + 8
 }
 
-/// What is wrong with how a command ended: without a limit, and then at each limit, falling.
+/// Errors in how a command ended, without a limit and then at decreasing limits.
 pub fn faults(name: &str, limits: &[u64], ends: &[End]) -> Vec<String> {
     let mut faults = Vec::new();
     if !matches!(ends[0], End::Done) {

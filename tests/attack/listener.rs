@@ -1,4 +1,4 @@
-//! Another user who listens where displays and buses are looked for, and never answers.
+//! A listener of another user at the addresses of displays and buses, which never answers.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::jobs::Place;
 
-/// A folder that everyone can write to, with listeners on the names that libraries try.
+/// A world-writable folder with listeners at the names that libraries try.
 struct Shared {
     listeners: Vec<(&'static str, UnixListener)>,
 }
@@ -26,7 +26,7 @@ impl Shared {
         Self { listeners: ["wayland-0", "wayland-1", "bus", "pipewire-0"].map(listen).into() }
     }
 
-    /// The sockets to which somebody has connected.
+    /// The sockets that received a connection.
     fn visited(&self) -> Vec<&'static str> {
         let was = |listener: &UnixListener| {
             !matches!(
@@ -38,7 +38,7 @@ impl Shared {
     }
 }
 
-/// A call of the program, killed if it waits for somebody for a minute.
+/// Runs the program and kills it after a minute.
 fn call(place: &Place, args: &str) -> Command {
     let mut command = Command::new("timeout");
     command.args(["-s", "KILL", "60", env!("CARGO_BIN_EXE_warpscope")]).args(args.split(' '));
@@ -48,7 +48,7 @@ fn call(place: &Place, args: &str) -> Command {
 
 #[cfg(feature = "gui")]
 #[test]
-fn pictures_connect_to_nobody_in_a_shared_folder() {
+fn pictures_do_not_connect_to_sockets_in_a_shared_folder() {
     let place = Place::new(false);
     let shared = Shared::in_place(&place);
     fs::write(place.path("a.csv"), "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -75,7 +75,7 @@ fn pictures_connect_to_nobody_in_a_shared_folder() {
 }
 
 #[test]
-fn what_draws_nothing_connects_to_nobody() {
+fn other_commands_connect_to_no_socket() {
     let place = Place::new(false);
     let shared = Shared::in_place(&place);
     let folder = place.path("shared");
@@ -83,7 +83,7 @@ fn what_draws_nothing_connects_to_nobody() {
     let done = command.env("XDG_RUNTIME_DIR", &folder).env("TMPDIR", &folder).output().unwrap();
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     assert_eq!(shared.visited(), [""; 0]);
-    // That a visit is seen.
+    // Check that a connection is detected.
     let _visitor = std::os::unix::net::UnixStream::connect(folder.join("bus")).unwrap();
     assert_eq!(shared.visited(), ["bus"]);
 }

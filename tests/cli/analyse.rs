@@ -1,8 +1,8 @@
-//! `analyse`: what the neighbours of all rows say of a cloud.
+//! Tests `analyse`.
 
 use super::*;
 
-/// Two groups on a line, a duplicate and an outlier; `kind` has no value in the last row.
+/// Two groups on a line, a duplicate and an outlier; `kind` is missing in the last row.
 const ROWS: &str = "x,kind\n0,a\n1,a\n1,b\n2,a\n10,b\n11,b\n12.5,b\n40,\n";
 
 fn place() -> Place {
@@ -13,16 +13,18 @@ fn place() -> Place {
 
 fn column(path: &Path, name: &str) -> Vec<String> {
     let (head, rows) = table(path);
-    let at =
-        head.iter().position(|column| column == name).unwrap_or_else(|| panic!("{name} is none of {head:?}"));
+    let at = head
+        .iter()
+        .position(|column| column == name)
+        .unwrap_or_else(|| panic!("no column {name} in {head:?}"));
     rows.iter().map(|row| row[at].clone()).collect()
 }
 
 #[test]
-fn each_analysis_has_its_columns_and_its_line() {
+fn each_analysis_writes_columns_and_a_summary_line() {
     let place = place();
     let all = "--density --lof --hubness --lid --labels kind --duplicates 0 --components --overlap other.csv";
-    // Mirrored, so that neighbours stay.
+    // Mirrored, so that neighbours do not change.
     place.write("other.csv", "x\n0\n-1\n-1\n-2\n-10\n-11\n-12.5\n-40\n");
     let done = place.ok(&format!("analyse rows.csv --columns x -k 2 --engine lockstep {all} --out all.csv"));
     assert_eq!(done.stderr, "");
@@ -47,7 +49,7 @@ fn each_analysis_has_its_columns_and_its_line() {
     let column = |name| column(&place.path("all.csv"), name);
     assert_eq!(column("k_distance"), ["1", "1", "1", "1", "2.5", "1.5", "2.5", "29"]);
     assert_eq!(column("duplicate_group"), ["", "0", "0", "", "", "", "", ""]);
-    assert_eq!(column("component"), ["0", "0", "0", "1", "2", "2", "2", "3"], "row 3 is nobody's neighbour");
+    assert_eq!(column("component"), ["0", "0", "0", "1", "2", "2", "2", "3"], "row 3 is isolated");
     assert_eq!(column("k_occurrence").iter().map(|count| count.parse::<u32>().unwrap()).sum::<u32>(), 16);
     assert_eq!(column("overlap"), ["1"; 8]);
     assert!(column("lof")[7].parse::<f64>().unwrap() > 5.0);
@@ -90,7 +92,7 @@ fn rows_keep_their_numbers_when_others_are_dropped() {
 }
 
 #[test]
-fn duplicates_that_may_go_on_and_leaks_are_told() {
+fn duplicate_groups_cut_off_by_k_and_leaks_are_reported() {
     let place = place();
     let text = place.ok("analyse rows.csv --columns x -k 1 --engine lockstep --duplicates 1.5").stdout;
     assert!(
@@ -114,7 +116,7 @@ fn duplicates_that_may_go_on_and_leaks_are_told() {
 }
 
 #[test]
-fn a_column_that_is_searched_is_said() {
+fn a_label_column_used_as_a_coordinate_is_noted() {
     let place = Place::new();
     place.write("rows.csv", "x,y\n0,1\n1,1\n2,0\n");
     let done = place.ok("analyse rows.csv --columns x,y -k 1 --engine lockstep --labels y");
@@ -137,7 +139,7 @@ fn a_column_that_is_searched_is_said() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_arguments_are_refused() {
     let place = place();
     place.write("short.csv", "x\n0\n1\n");
     place.write("one.csv", "x\n0\n");
@@ -198,7 +200,7 @@ fn what_makes_no_sense_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn labels_cannot_command_a_terminal() {
+fn labels_cannot_send_control_codes_to_a_terminal() {
     let place = Place::new();
     place.write("rows.csv", "x,kind\n0,=1+1\n1,\u{1b}[2J\n2,\u{1b}[2J\n");
     let done = place.ok("analyse rows.csv -k 1 --engine lockstep --labels kind --out l.csv");

@@ -1,10 +1,10 @@
-//! `knn --with` and `--with-query`: columns of files beside neighbours.
+//! `knn --with` and `--with-query`: columns of files joined to neighbours.
 
 use super::knn::piped;
 use super::*;
 
 #[test]
-fn columns_of_the_file_stand_beside_neighbours() {
+fn columns_of_the_data_are_joined_to_neighbours() {
     let place = Place::new();
     place.write("shops.csv", "x,name,zip_code,rank\n0,\"a, b\",02138,7\n1,,10001,8\n3,c,,9\n");
     let with = "--columns x --with name,zip_code,rank";
@@ -21,7 +21,7 @@ fn columns_of_the_file_stand_beside_neighbours() {
         let columns = json(&place.ok(&format!("info found.{ending} --json")).stdout)["columns"].to_string();
         assert!(columns.contains("zip_code") && columns.contains("file_rank"), "{columns}");
     }
-    // Where neighbours are shown, and all within a radius.
+    // With a table of neighbours, and within a radius.
     let shown = place.ok(&format!("knn shops.csv rows:2 -k 2 {with}")).stdout;
     assert!(shown.contains("zip_code") && shown.contains("10001"), "{shown}");
     let near = place.ok(&format!("knn shops.csv rows:2 --radius 2 {with} -o -")).stdout;
@@ -33,7 +33,7 @@ fn columns_of_the_file_stand_beside_neighbours() {
     );
 }
 
-/// Shops that are searched, and homes that ask.
+/// Shops as data, homes as queries.
 fn shops_and_homes() -> Place {
     let place = Place::new();
     place.write("shops.csv", "x,name,zip_code\n0,bakery,02138\n1,,10001\n9,cinema,\n");
@@ -47,7 +47,7 @@ const ANSWERED: &str = "query,query_row,query_Name,query_code,file_query_row,que
                         J\",0071,5,1.5,0,2,1,1,cinema\n1,2,,,7,,0,1,1,1,\n";
 
 #[test]
-fn columns_of_the_queries_file_stand_before_the_rank() {
+fn columns_of_the_queries_come_before_the_rank() {
     let place = shops_and_homes();
     assert_eq!(place.ok(&format!("knn shops.csv homes.csv {ASKED} -o -")).stdout, ANSWERED);
     for ending in ["csv", "tsv", "parquet", "arrow"] {
@@ -68,7 +68,7 @@ fn columns_of_the_queries_file_stand_before_the_rank() {
         fs::read_to_string(place.path("found.tsv")).unwrap().lines().nth(1),
         Some("0\t0\tDoe, J\t0071\t5\t1.5\t0\t2\t1\t1\tcinema")
     );
-    // All within a radius: who has none has no row.
+    // Within a radius, queries without neighbours have no row.
     let near = place
         .ok("knn shops.csv homes.csv --columns x --drop-nonfinite --radius 1 --with-query 2 --with zip_code \
              -o -")
@@ -81,7 +81,7 @@ fn columns_of_the_queries_file_stand_before_the_rank() {
 }
 
 #[test]
-fn either_file_may_come_through_standard_input_and_begin_later() {
+fn either_file_may_be_standard_input_or_have_leading_lines() {
     let place = shops_and_homes();
     let read = |name: &str| fs::read_to_string(place.path(name)).unwrap();
     let [shops, homes] = ["shops.csv", "homes.csv"].map(read);
@@ -106,7 +106,7 @@ fn either_file_may_come_through_standard_input_and_begin_later() {
 }
 
 #[test]
-fn queries_that_are_rows_have_columns_of_the_clouds_own_file() {
+fn row_queries_have_columns_of_the_data_file() {
     let place = shops_and_homes();
     let found = "query,query_row,query_name,query_x,rank,index,squared_distance,distance,name\n0,0,bakery,0,\
                  0,1,1,1,\n1,1,,1,0,0,1,1,bakery\n2,2,cinema,9,0,1,64,8,\n";
@@ -124,14 +124,14 @@ fn queries_that_are_rows_have_columns_of_the_clouds_own_file() {
         assert_eq!(row[2], ["bakery", "", "cinema"][row[1].parse::<usize>().unwrap()], "{drawn}");
     }
     assert_eq!(drawn.lines().count(), 3);
-    // Names stay different whatever the file has.
+    // Column names stay unique whatever the file contains.
     place.write("named.csv", "x,query_x,file_query_x\n3,4,5\n");
     let head =
         place.ok("knn named.csv --columns x -k 1 --with-query x --with query_x,file_query_x -o -").stdout;
     let [head, row] = head.lines().collect::<Vec<_>>()[..] else { panic!("{head}") };
     assert!(head.contains(",query_x,rank,") && head.ends_with(",file_query_x,file_file_query_x"), "{head}");
     assert_eq!(row, "0,0,3,0,0,0,0,4,5");
-    // Where the neighbours of one are shown.
+    // With the list of one query's neighbours.
     let shown = place.ok("knn shops.csv rows:2 --columns x -k 2 --with-query name").stdout;
     let lines: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
     let first =
@@ -144,7 +144,7 @@ fn queries_that_are_rows_have_columns_of_the_clouds_own_file() {
 }
 
 #[test]
-fn columns_that_come_from_nowhere_or_go_nowhere_are_refused() {
+fn columns_without_a_source_or_an_output_are_refused() {
     let place = shops_and_homes();
     for flag in ["--with", "--with-query"] {
         for (args, said) in [

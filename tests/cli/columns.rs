@@ -1,10 +1,10 @@
-//! Which columns commands take, and what they say of it.
+//! Which columns commands use, and their notes about it.
 
 use std::fmt::Write as _;
 
 use super::{Place, json};
 
-/// Beacons, of which half have no height and one of ten has a second place.
+/// Beacons: half have no height, and one in ten has a second position.
 fn beacons() -> String {
     let mut text = "id,ident,frequency_khz,latitude_deg,longitude_deg,elevation_ft,dme_latitude_deg,\
                     dme_longitude_deg\n"
@@ -20,7 +20,7 @@ fn beacons() -> String {
 }
 
 #[test]
-fn knn_takes_what_looks_like_coordinates_and_says_so() {
+fn knn_infers_coordinates_and_notes_them() {
     let place = Place::new();
     place.write("beacons.csv", &beacons());
     let done = place.ok("knn beacons.csv rows:1 -k 2 --engine kdtree --json");
@@ -37,9 +37,9 @@ fn knn_takes_what_looks_like_coordinates_and_says_so() {
     assert_eq!(
         place.ok("knn beacons.csv rows:1 -k 2 --engine kdtree -o - --quiet").searches,
         note,
-        "names may mislead"
+        "names alone do not imply coordinates"
     );
-    // The same columns chosen, in the same order, and another choice.
+    // The same columns chosen explicitly, then others.
     let chosen =
         place.ok("knn beacons.csv rows:1 -k 2 --engine kdtree --json --columns longitude_deg,latitude_deg");
     assert_eq!((chosen.searches.as_str(), &json(&chosen.stdout)["columns_by"]), ("", &"--columns".into()));
@@ -56,7 +56,7 @@ fn knn_takes_what_looks_like_coordinates_and_says_so() {
 }
 
 #[test]
-fn labels_and_ids_are_no_coordinates_and_run_hints() {
+fn labels_and_ids_are_not_coordinates() {
     let place = Place::new();
     let rows: String = (0..60)
         .map(|at| format!("{},{},{},{}\n", 100 + at, at * 7 % 50, f64::from(at * 11 % 50) * 0.5, at % 3))
@@ -67,7 +67,7 @@ fn labels_and_ids_are_no_coordinates_and_run_hints() {
     let note = "note: searches width, height (by value), not class (label), plant_id (id); --columns \
                 chooses others\n";
     assert_eq!(done.searches, note);
-    // All commands have one rule.
+    // All commands follow the same rule.
     let run =
         place.ok("run --input plants.csv --queries all --k 3 --engine kdtree --warmup 0 --repeats 1 --json");
     assert_eq!((&json(&run.stdout)["summary"]["d"], run.searches.as_str()), (&2.into(), note));
@@ -83,7 +83,7 @@ fn labels_and_ids_are_no_coordinates_and_run_hints() {
     place.write("ids.csv", "id,name\n1,a\n2,b\n3,c\n");
     let refused = place.fails(1, "knn ids.csv -k 1");
     assert_eq!(refused, "no coordinates: the numeric columns are id (id); --columns chooses others: ids.csv");
-    // Of columns that are not read, the headings say it.
+    // The heading alone decides the role of columns that are not read.
     place.write("scan.csv", "x,y,point_id,mass,name\n1,2,7,0.5,a\n3,4,8,0.5,b\n");
     let note =
         "note: searches x, y (by name), not point_id (id), mass (other numbers); --columns chooses others\n";
@@ -109,7 +109,7 @@ fn labels_and_ids_are_no_coordinates_and_run_hints() {
 }
 
 #[test]
-fn queries_have_the_columns_that_were_taken() {
+fn query_columns_are_matched_to_data_columns() {
     let place = Place::new();
     place.write("beacons.csv", &beacons());
     place.write("same.csv", "note,latitude_deg,longitude_deg\n7,0.5,10\n");
@@ -117,7 +117,7 @@ fn queries_have_the_columns_that_were_taken() {
     place.write("three.csv", "a,b,c\n7,0.5,10\n");
     let rows =
         |queries: &str| place.ok(&format!("knn beacons.csv {queries} -k 5 --engine kdtree --out -")).stdout;
-    // Which row a query is stands beside its number; a place is none.
+    // Rows have a number and positions do not.
     let without_row = |table: String| table.replace("query,query_row,", "query,").replace("\n0,0,", "\n0,");
     let expected = rows("at:0.5,10");
     assert_eq!((without_row(rows("same.csv")), without_row(rows("other.csv"))), (expected.clone(), expected));
@@ -126,11 +126,11 @@ fn queries_have_the_columns_that_were_taken() {
 }
 
 #[test]
-fn rows_with_holes_are_an_error_that_offers_columns_first() {
+fn errors_about_missing_values_suggest_columns_first() {
     let place = Place::new();
     place.write("beacons.csv", &beacons());
     place.ok("run --input beacons.csv --engine kdtree --warmup 0 --repeats 1");
-    // Two columns have holes in 40 % of the rows each, and in other ones.
+    // Each of two columns lacks a value in 40 % of the rows, in different rows.
     let rows: String = (0..20)
         .map(|at| {
             format!(
@@ -148,7 +148,7 @@ fn rows_with_holes_are_an_error_that_offers_columns_first() {
         "line 2, row 0, column c: the value is NaN; --columns a,b takes coordinates without such values, \
          --drop-nonfinite leaves such rows out (4 of 20 are left): holes.csv"
     );
-    // One hole of many is no reason to do without a column.
+    // One missing value in many rows does not exclude a column.
     place.write("hole.csv", "a,b\n1,2\n3,\n5,6\n7,8\n");
     for command in ["knn hole.csv", "run --input hole.csv"] {
         let refused = place.fails(1, command);
@@ -161,7 +161,7 @@ fn rows_with_holes_are_an_error_that_offers_columns_first() {
 }
 
 #[test]
-fn info_says_what_each_column_is() {
+fn info_lists_the_role_of_each_column() {
     let place = Place::new();
     place.write("beacons.csv", &beacons());
     let report = json(&place.ok("info beacons.csv --json").stdout);
@@ -175,14 +175,14 @@ fn info_says_what_each_column_is() {
         (&report["schema_version"], &report["guessed_columns"], &report["cloud"]["dims"]),
         (&1.into(), &serde_json::json!([4, 3]), &2.into())
     );
-    assert!(report["cloud"].get("duplicates").is_none(), "nobody asked");
+    assert!(report["cloud"].get("duplicates").is_none(), "not requested");
     let text = place.ok("info beacons.csv").stdout;
     assert!(
         text.contains("searches longitude_deg, latitude_deg (by name), not id (id)")
             && !text.contains("duplicate"),
         "{text}"
     );
-    // As 32-bit floats the first two are one.
+    // Rounded to f32, the first two are equal.
     place.write("near.csv", "x,y\n0.1,0\n0.10000000001,0\n3,4\n3,4\n");
     let counted = serde_json::json!({"before_rounding": 1, "after_rounding": 2});
     assert_eq!(json(&place.ok("info near.csv --duplicates --json").stdout)["cloud"]["duplicates"], counted);
@@ -194,7 +194,7 @@ fn info_says_what_each_column_is() {
 }
 
 #[test]
-fn a_column_is_one_coordinate() {
+fn a_column_cannot_be_two_coordinates() {
     let place = Place::new();
     place.write("plane.csv", "x,y\n1,2\n3,4\n");
     for (columns, twice) in [("x,0", "0"), ("x,y,X", "X"), ("1,01", "01")] {
@@ -222,7 +222,7 @@ fn a_column_is_one_coordinate() {
 }
 
 #[test]
-fn lines_before_a_table_are_passed_over() {
+fn lines_before_a_table_are_skipped() {
     let place = Place::new();
     let table = "name,lon,lat\na,0,0\nb,3,4\nc,1,x\n";
     place.write("plain.csv", table);
@@ -234,7 +234,7 @@ fn lines_before_a_table_are_passed_over() {
     let fails = |args: &str| place.fails(1, &format!("run --input {args} --columns lon,lat"));
     assert_eq!(fails("plain.csv"), "line 4, record 2, column `lat`: `x` is not a number: plain.csv");
     for name in ["headed.csv", "marked.csv", "old.csv"] {
-        // Lines are counted as in an editor.
+        // Lines are counted from 1, as in an editor.
         assert_eq!(
             fails(&format!("{name} --skip-lines 3")),
             format!("line 7, record 2, column `lat`: `x` is not a number: {name}")
@@ -249,7 +249,7 @@ fn lines_before_a_table_are_passed_over() {
         let report = json(&place.ok(&format!("{command} --skip-lines 3")).stdout);
         assert_eq!(report["points"], 3, "{command}: {report}");
     }
-    // What stands beside is of the same lines.
+    // Joined columns come from the same lines.
     let beside = place.ok("knn headed.csv rows:1 -k 1 --columns lon --skip-lines 3 --with name -o -").stdout;
     assert_eq!(beside.lines().nth(1).and_then(|row| row.rsplit(',').next()), Some("b"), "{beside}");
     let run = json(
@@ -258,7 +258,7 @@ fn lines_before_a_table_are_passed_over() {
                  --repeats 1 --json")
             .stdout,
     );
-    // The record names the lines, so that it finds its points again.
+    // The record stores the lines, so that it can find its points again.
     assert_eq!(
         (&run["summary"]["n"], &run["spec"]["data"]["file"]["path"]),
         (&3.into(), &"numbers.txt:skip-lines=3".into())

@@ -1,4 +1,4 @@
-//! Two programs or methods in turn, and the limit that a comparison is held against.
+//! Comparing two programs or methods in alternation, and limits on the ratio.
 
 use std::fs;
 use std::path::Path;
@@ -8,14 +8,14 @@ use super::{Place, json};
 const JOB: &str = "-- run --generate uniform:n=2000,d=2 --queries 50 --k 8";
 
 impl Place {
-    /// A place whose temporary files go where they can be counted, and a program there.
+    /// A folder whose temporary files can be counted, and a wrapper program there.
     fn with_program(name: &str, script: &str) -> Self {
         let place = Self::new();
         place.program(name, script);
         place
     }
 
-    /// A program that calls this one and then does something to the folder `$3` of `run --out DIR`.
+    /// A program that calls this one and then changes the folder `$3` of `run --out DIR`.
     fn program(&self, name: &str, script: &str) {
         self.write(
             name,
@@ -34,7 +34,7 @@ fn is_empty(folder: &Path) -> bool {
 }
 
 #[test]
-fn two_methods_run_in_turn() {
+fn two_methods_are_compared_in_alternation() {
     let place = Place::new();
     fs::create_dir(place.path("tmp")).unwrap();
     let args = format!("compare --method lockstep --method kdtree --pairs 5 --json {JOB} --warmup 0");
@@ -75,11 +75,11 @@ fn two_methods_run_in_turn() {
 #[test]
 fn a_slower_program_fails_beyond_its_limit() {
     let place = Place::with_program("usual", "exec WARPSCOPE \"$@\"");
-    // As this program, with times that are three times as long.
+    // Like this program, with all times tripled.
     let thrice = "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = 3 * $6 } { print }' \"$3/timings.csv\" \
                   > \"$3/slow\"\nmv \"$3/slow\" \"$3/timings.csv\"";
     place.program("slow", thrice);
-    // The times of the usual program are the same each time.
+    // A program with constant times.
     let even = "WARPSCOPE \"$@\"\nawk -F, -v OFS=, 'NR > 1 { $6 = ($4 == 0) } { print }' \"$3/timings.csv\" \
                 > \"$3/even\"\nmv \"$3/even\" \"$3/timings.csv\"";
     place.program("even", even);
@@ -98,16 +98,16 @@ fn a_slower_program_fails_beyond_its_limit() {
          3.00)"
     );
     assert_eq!(compare("triple", "even", "5%").code, 0, "it is faster");
-    assert_eq!(compare("even", "triple", "250%").code, 0, "it may be slower");
+    assert_eq!(compare("even", "triple", "250%").code, 0, "within the limit");
     let total = slower.stdout.lines().find(|line| line.starts_with("total")).unwrap();
     assert!(total.ends_with("slower") && total.contains("3.00×"), "{total}");
-    // Real times, of which the factor is three.
+    // Real times; the factor is three.
     let thrice = compare("usual", "slow", "1%");
     assert!(thrice.stdout.contains("The same neighbours, to the bit"), "{}{}", thrice.stdout, thrice.stderr);
 }
 
 #[test]
-fn runs_in_turn_take_the_same_defaults() {
+fn both_programs_use_the_same_defaults() {
     let place = Place::new();
     place.write("w.toml", "[run]\nk = 7\n");
     place.write("own.toml", "[run]\nk = 5\n");
@@ -126,7 +126,7 @@ fn runs_in_turn_take_the_same_defaults() {
 
 #[cfg(unix)]
 #[test]
-fn a_program_that_fails_is_told_with_its_last_line() {
+fn a_failed_program_is_reported_with_its_last_line() {
     let place = Place::with_program("bad", "echo note: something >&2\necho error: out of luck >&2\nexit 1");
     let failed =
         place.fails(1, &format!("compare --exe {} --exe ./bad {JOB}", env!("CARGO_BIN_EXE_warpscope")));
@@ -141,7 +141,7 @@ fn a_program_that_fails_is_told_with_its_last_line() {
 }
 
 #[test]
-fn what_cannot_be_run_in_turn_is_wrong_usage() {
+fn invalid_comparisons_are_usage_errors() {
     let place = Place::new();
     for (args, part) in [
         ("compare --method lockstep --method kdtree", "what both are to run is missing"),
@@ -168,7 +168,7 @@ fn what_cannot_be_run_in_turn_is_wrong_usage() {
 }
 
 #[test]
-fn saved_runs_are_held_against_a_limit() {
+fn saved_runs_are_checked_against_a_limit() {
     let place = Place::new();
     let timings = |name: &str, ms: f64| {
         let rows: String = (0..10)
@@ -245,7 +245,7 @@ fn outliers_are_excluded_and_missing_repeats_counted() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_run_says_on_what_machine_it_was_and_compare_that_it_was_shared() {
+fn runs_record_the_machine_and_compare_notes_other_load() {
     let place = Place::new();
     place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 \
               --out a");
@@ -283,11 +283,11 @@ fn a_run_says_on_what_machine_it_was_and_compare_that_it_was_shared() {
         "{}",
         done.stdout
     );
-    assert!(!place.ok("compare a b --quiet").stderr.contains("note"), "nobody wants to know");
+    assert!(!place.ok("compare a b --quiet").stderr.contains("note"), "--quiet hides notes");
 }
 
 #[test]
-fn quiet_leaves_out_notes_and_keeps_errors() {
+fn quiet_hides_notes_but_not_errors() {
     let place = Place::new();
     place.write(
         "points.csv",
@@ -299,10 +299,10 @@ fn quiet_leaves_out_notes_and_keeps_errors() {
     assert_eq!(
         (quiet.stderr.as_str(), quiet.stdout.contains("queries"), quiet.searches.is_empty()),
         ("", true, false),
-        "names may mislead"
+        "names alone do not imply coordinates"
     );
-    assert_eq!(place.ok("info points.csv --quiet").stderr, "", "every command has it");
-    assert_eq!(place.ok(&format!("--quiet {run}")).stderr, "", "before the command, too");
+    assert_eq!(place.ok("info points.csv --quiet").stderr, "", "every command accepts --quiet");
+    assert_eq!(place.ok(&format!("--quiet {run}")).stderr, "", "also before the command");
     assert!(place.fails(2, "points.csv info points.csv").starts_with("a file before the command: "));
     assert!(place.fails(1, "run --input none.csv --quiet").contains("none.csv"));
 }

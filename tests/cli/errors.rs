@@ -1,10 +1,10 @@
-//! What is refused: one line, an exit code, and nothing half written.
+//! Refused calls: one error line, an exit code, and no partial output.
 
 use super::*;
 
 #[cfg(unix)]
 #[test]
-fn nothing_is_written_over_what_is_searched_or_read_only() {
+fn inputs_and_read_only_files_are_not_overwritten() {
     let place = Place::new();
     let rows = "x,y\n1,2\n3,4\n5,7\n";
     place.write("own.csv", rows);
@@ -20,10 +20,10 @@ fn nothing_is_written_over_what_is_searched_or_read_only() {
 }
 
 #[test]
-fn what_cannot_be_written_is_said_before_anything_is_read() {
+fn unwritable_outputs_are_refused_before_anything_is_read() {
     let place = Place::new();
     place.write("file", "");
-    // There is no such cloud; that is not reached.
+    // The input does not exist; it must not be opened.
     for target in ["--neighbors none/found.csv", "--out file", "--out file/inside"] {
         let error = place.fails(1, &format!("run --input none.csv {target}"));
         assert!(
@@ -40,9 +40,9 @@ fn what_cannot_be_written_is_said_before_anything_is_read() {
 
 #[cfg(unix)]
 #[test]
-fn the_search_is_told_even_if_its_files_cannot_be_written() {
+fn the_summary_is_printed_even_if_files_cannot_be_written() {
     let place = Place::new();
-    // A folder where a file is to be, which only writing meets.
+    // A folder in the place of a file, which only writing detects.
     fs::create_dir_all(place.path("out/timings.csv")).unwrap();
     let done = place.call("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --out out");
     assert_eq!(
@@ -53,7 +53,7 @@ fn the_search_is_told_even_if_its_files_cannot_be_written() {
 }
 
 #[test]
-fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
+fn invalid_picture_options_are_refused_before_the_work() {
     let place = Place::new();
     let steps = {
         place.ok("lesson --lesson sort --out one");
@@ -70,7 +70,7 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
     }
     place.write("points.csv", "x,y\n1,2\n3,4\n5,7\n");
     let of_file = place.fails(1, "lesson --input points.csv --k 1 --png a.png --at 999999");
-    assert!(of_file.starts_with("step 999999: the search has "), "what a file holds is no usage: {of_file}");
+    assert!(of_file.starts_with("step 999999: the search has "), "not a usage error: {of_file}");
     assert_eq!(
         place.fails(1, "lesson --lesson sort --png no/a.png"),
         "cannot write: there is no folder no: no/a.png"
@@ -130,7 +130,7 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
         .filter(|name| name.starts_with("a."))
         .collect();
     assert_eq!(left, [""; 0]);
-    assert!(!place.path("b").exists() && !place.path("film").exists(), "folders of what was refused");
+    assert!(!place.path("b").exists() && !place.path("film").exists(), "refused commands left folders");
 }
 
 #[test]
@@ -257,7 +257,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         similar.contains("; tip: a similar argument exists: '--columns'") && !similar.contains("as a value"),
         "{similar}"
     );
-    // What clap takes. There is no such file: that is not reached.
+    // Errors found by clap. The input does not exist; it must not be opened.
     let k = "k = 0: neighbours per query go from 1 to 4294967295";
     let cases = [
         ("run --input none.csv --k 0", k),
@@ -306,7 +306,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ),
     ];
     for (args, expected) in cases {
-        // Nothing is said of queries that nobody will ask.
+        // No notes about queries that are not run.
         let done = place.call(args);
         assert_eq!((done.code, done.stderr), (2, format!("error: {expected}\n")), "{args}");
     }
@@ -315,7 +315,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
 
 #[cfg(not(feature = "gui"))]
 #[test]
-fn a_build_without_the_window_says_how_to_get_it() {
+fn a_build_without_the_window_explains_how_to_get_it() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     for args in ["", "gui", "points.csv", "gui points.csv"] {
@@ -329,7 +329,7 @@ fn a_build_without_the_window_says_how_to_get_it() {
 }
 
 #[test]
-fn a_reader_that_stops_is_no_error() {
+fn a_closed_pipe_is_not_an_error() {
     let place = Place::new();
     let args =
         "sweep --generate uniform --n 100 --q 5 --k 1,2,3,4,5,6,7,8 --engine lockstep --repeats 1 --warmup 0";
@@ -343,7 +343,7 @@ fn a_reader_that_stops_is_no_error() {
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
     place.ok("generate uniform:n=50,d=2 points.csv");
-    // More rows than a pipe holds.
+    // More rows than a pipe buffers.
     place.ok("generate uniform:n=3000,d=2 cloud.csv");
     for args in [
         "knn cloud.csv -k 50 -o -",
@@ -390,7 +390,7 @@ fn a_full_disk_is_an_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_cannot_be_written_keeps_nothing_else_from_being() {
+fn a_failed_output_does_not_prevent_the_others() {
     let place = Place::new();
     std::os::unix::fs::symlink("/dev/full", place.path("n.csv")).unwrap();
     let done = place.call(
@@ -405,7 +405,7 @@ fn what_cannot_be_written_keeps_nothing_else_from_being() {
 }
 
 #[test]
-fn a_folder_that_is_not_a_runs_stays_as_it_is() {
+fn a_folder_that_is_not_a_run_is_not_changed() {
     let place = Place::new();
     place.write("run.json", "{\"mine\": 1}");
     let refused = place.fails(1, "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --out .");
@@ -416,7 +416,7 @@ fn a_folder_that_is_not_a_runs_stays_as_it_is() {
 }
 
 #[test]
-fn timings_that_are_cut_short_are_not_compared() {
+fn truncated_timings_are_not_compared() {
     let place = Place::new();
     place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 \
               --out a");
@@ -435,7 +435,7 @@ fn timings_that_are_cut_short_are_not_compared() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
+fn a_file_size_limit_is_an_error_and_leaves_no_files() {
     let place = Place::new();
     let limited =
         format!("ulimit -f 8; exec '{}' generate uniform:n=1e5 a.csv", env!("CARGO_BIN_EXE_warpscope"));
@@ -450,7 +450,7 @@ fn a_limit_of_file_sizes_is_an_error_and_leaves_nothing() {
 }
 
 #[test]
-fn what_is_not_there_is_told_with_what_is() {
+fn errors_about_missing_names_list_alternatives() {
     let place = Place::new();
     place.ok("generate uniform:n=50,d=2 points.csv");
     assert_eq!(

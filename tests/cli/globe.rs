@@ -1,10 +1,9 @@
-//! Longitude and latitude on the command line: `--metric haversine`, and what is said where it is not asked
-//! for.
+//! Longitude and latitude on the command line: `--metric haversine`, and the hint if another metric is used.
 
 use super::{Place, json, table};
 
-/// Woodburn, Iowa, and places around it, of which the second is nearer in degrees and farther in kilometres;
-/// one at the antimeridian.
+/// Woodburn, Iowa, and places around it. The second is nearer in degrees and farther in kilometres. One lies
+/// at the antimeridian.
 const PLACES: &str = "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\n\
                       north,41.359822,-93.614875\nFiji,-17.0,179.9\n";
 
@@ -12,7 +11,7 @@ const NOTE: &str = "note: longitude and latitude are searched by metric haversin
                     degrees as plane coordinates\n";
 
 #[test]
-fn the_globe_is_said_once() {
+fn the_globe_hint_is_printed_once() {
     let place = Place::new();
     place.write("places.csv", PLACES);
     let search = "--input places.csv --warmup 0 --repeats 1";
@@ -35,7 +34,7 @@ fn the_globe_is_said_once() {
 }
 
 #[test]
-fn neighbours_on_the_globe_have_kilometres() {
+fn haversine_distances_are_in_kilometres() {
     let place = Place::new();
     place.write("places.csv", PLACES);
     let search = "--input places.csv --queries all --k 3 --metric haversine";
@@ -48,7 +47,7 @@ fn neighbours_on_the_globe_have_kilometres() {
     let km = |row: usize| (rows[row][3].as_str(), rows[row][5].parse::<f64>().unwrap());
     assert_eq!((km(0), km(1).0, km(2).0), (("0", 0.0), "1", "2"));
     assert!((km(1).1 - 30.53).abs() < 0.01 && (km(2).1 - 36.69).abs() < 0.01, "{rows:?}");
-    // In degrees it is the other way about.
+    // In degrees the order is reversed.
     place.ok("run --input places.csv --queries rows:0 --k 3 --metric l2 --engine kdtree --warmup 0 \
          --repeats 1 --neighbors plane.csv");
     assert_eq!(table(&place.path("plane.csv")).1[1][3], "2");
@@ -60,7 +59,7 @@ fn neighbours_on_the_globe_have_kilometres() {
 }
 
 #[test]
-fn a_place_may_lie_across_the_antimeridian() {
+fn queries_may_cross_the_antimeridian() {
     let place = Place::new();
     place.write("places.csv", PLACES);
     place.ok("run --input places.csv --queries at:-17,-179.9 --k 1 --metric haversine --engine kdtree \
@@ -74,7 +73,7 @@ fn a_place_may_lie_across_the_antimeridian() {
 }
 
 #[test]
-fn what_is_no_place_is_refused_with_the_way_out() {
+fn invalid_positions_are_refused_with_a_remedy() {
     let place = Place::new();
     place.write("map.csv", "x,y\n10,20\n515370.5,4918340\n");
     let refused = place.fails(1, "run --input map.csv --metric haversine --queries all --k 1");

@@ -1,4 +1,4 @@
-//! `knn`: the answer, once.
+//! Tests `knn`.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn the_nearest_are_written_in_any_format_or_printed() {
 }
 
 #[test]
-fn the_queries_are_counted_and_an_index_is_said_where_there_is_one() {
+fn the_summary_counts_queries_and_mentions_an_index() {
     let place = place();
     place.write("asked.csv", "x\n5\n6\n7\n");
     for (args, queries, index) in [
@@ -52,7 +52,7 @@ fn the_queries_are_counted_and_an_index_is_said_where_there_is_one() {
     }
 }
 
-/// The first line on stderr, except that on the columns, of a call that then is killed.
+/// Runs a call, returns its first line on stderr after the note on columns, and kills it.
 fn first_note(place: &Place, args: &str) -> String {
     let mut child = place.command(args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stderr.take().unwrap());
@@ -69,7 +69,7 @@ fn first_note(place: &Place, args: &str) -> String {
 }
 
 #[test]
-fn large_answers_are_announced_with_their_size() {
+fn the_size_of_large_answers_is_announced() {
     let place = place();
     for (args, said) in [
         (
@@ -90,7 +90,7 @@ fn large_answers_are_announced_with_their_size() {
         assert_eq!(first_note(&place, args), format!("note: answers {said}\n"), "{args}");
     }
     assert_eq!(place.ok("knn line.csv -k 3 --engine kdtree -o small.ibin").stderr, "");
-    // A file that cannot hold them is refused before they are searched.
+    // A format too small for the answer is refused before the search.
     for command in [
         "run --input line.csv --queries rows:0 --k 4000000000 --neighbors a.ivecs",
         "run --input line.csv --queries all --k 4000000000 --neighbors a.ivecs",
@@ -103,7 +103,7 @@ fn large_answers_are_announced_with_their_size() {
 }
 
 #[test]
-fn all_within_a_radius_are_listed() {
+fn all_points_within_a_radius_are_listed() {
     let place = place();
     for engine in ["auto", "bvh", "kdtree"] {
         let done = place.ok(&format!("knn line.csv rows:0,5 --radius 1 --engine {engine} -o -"));
@@ -120,9 +120,9 @@ fn all_within_a_radius_are_listed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn neighbours_beyond_the_memory_are_streamed_or_refused_while_they_are_counted() {
+fn answers_larger_than_memory_are_streamed_or_refused() {
     let place = place();
-    // 400 million neighbours, of 3.2 GB.
+    // 400 million neighbours, 3.2 GB.
     place.ok("generate uniform:n=20000,d=2 many.npy");
     let limited = |rest: &str| {
         let knn = format!(
@@ -150,13 +150,13 @@ fn neighbours_beyond_the_memory_are_streamed_or_refused_while_they_are_counted()
     );
     assert!(
         counted.is_some_and(|(found, _)| found.parse::<u64>().unwrap() < 300_000_000),
-        "counting went on: {said}"
+        "the search continued: {said}"
     );
     assert!(!place.path("many.npz").exists());
 }
 
 #[test]
-fn places_are_searched_on_the_globe_unless_asked_otherwise() {
+fn positions_use_haversine_unless_another_metric_is_given() {
     let place = place();
     let done = place.ok("knn places.csv rows:0 --radius 2km -o -");
     assert!(
@@ -177,7 +177,7 @@ fn places_are_searched_on_the_globe_unless_asked_otherwise() {
 }
 
 #[test]
-fn wrong_usage_is_said() {
+fn invalid_options_are_refused() {
     let place = place();
     for (code, args, said) in [
         (2, "--radius 1 -k 3", "the argument '--radius <DISTANCE>' cannot be used with '--k <NUMBER>'"),
@@ -245,14 +245,14 @@ fn wrong_usage_is_said() {
     }
     assert!(place.fails(2, "knn - - -k 1").contains("- stands for standard input, which is read once"));
     assert!(place.fails(2, "knn line.csv --radius 1 -o found.ivecs").contains("found.ivecs"));
-    // Distances are written beside: here over the cloud.
+    // Distances are written to a second file; here it would replace the data.
     place.ok("generate uniform:n=9,d=2 cloud.fvecs");
     assert!(place.fails(2, "knn cloud.fvecs -k 2 -o cloud.ivecs").contains("cloud.fvecs"));
     assert!(place.fails(2, "knn line.csv -o line.csv").contains("line.csv"));
 }
 
 #[test]
-fn every_point_may_be_asked_for_and_more() {
+fn k_may_reach_and_exceed_the_number_of_points() {
     let place = place();
     place.ok("generate uniform:n=2300,d=2 cloud.fvecs");
     let report = json(&place.ok("knn cloud.fvecs 3 -k 2300 -o found.ivecs --json").stdout);
@@ -280,11 +280,11 @@ fn every_point_may_be_asked_for_and_more() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn answers_that_nothing_holds_are_refused_with_their_size() {
+fn impossibly_large_answers_are_refused_with_their_size() {
     let place = place();
     place.ok("generate uniform:n=5000,d=2 cloud.csv");
     let error = place.fails(1, "knn cloud.csv -k 4294967295 -o found.csv");
-    // The memory is asked first, of which some machines have enough for a query.
+    // Memory is checked first; some machines have enough for one query.
     let memory = "k = 4294967295: the neighbours of one query need 98304 MiB of memory, where ";
     let disk = "cannot write: 4,294,967,295 neighbours of each of 5,000 queries take ";
     assert!(
@@ -304,7 +304,7 @@ fn answers_that_nothing_holds_are_refused_with_their_size() {
 }
 
 #[test]
-fn drawn_queries_are_known_again() {
+fn sampled_queries_are_identified_in_the_output() {
     let place = place();
     for ending in ["csv", "npz"] {
         assert_eq!(
@@ -319,7 +319,7 @@ fn drawn_queries_are_known_again() {
         let [query_row, index] = [1, 3].map(|at| row[at].parse::<usize>().unwrap());
         assert_eq!(row[5].parse::<f64>(), Ok(f64::abs(x[query_row] - x[index])), "{row:?}");
     }
-    // The archive has the same rows, one for each query.
+    // The archive has the same rows, one per query.
     let array = json(&place.ok("info drawn.npz:query_rows --json").stdout);
     assert_eq!(array["cloud"]["points"], 3);
     let said = place.ok("knn line.csv rows:5,2 -k 2 --engine kdtree -o listed.ivecs").stderr;
@@ -328,12 +328,12 @@ fn drawn_queries_are_known_again() {
         "note: the queries' rows are not in .ivecs files; tables and .npz have them: listed.ivecs\n"
     );
     assert_eq!(place.ok("knn line.csv -k 2 --engine kdtree -o all.ivecs").stderr, "");
-    // A place is no row.
+    // A position has no row number.
     assert_eq!(
         place.ok("knn line.csv at:8 -k 1 -o -").stdout,
         "query,rank,index,squared_distance,distance\n0,0,5,1,1\n"
     );
-    // What was written is read as an answer, and so is what earlier versions wrote.
+    // Written files are read as answers, including those of earlier versions.
     place.write("old.csv", "query,rank,index,squared_distance\n0,0,5,1\n0,1,3,36\n");
     for found in ["old.csv", "new.csv", "new.npz"] {
         if found != "old.csv" {
@@ -347,7 +347,7 @@ fn drawn_queries_are_known_again() {
 }
 
 #[test]
-fn a_querys_own_row_is_first_among_equals_if_asked() {
+fn self_first_puts_the_own_row_before_its_duplicates() {
     let place = Place::new();
     place.write("same.csv", "x\n5\n5\n5\n5\n6\n");
     let indices = |args: &str| {
@@ -376,7 +376,7 @@ pub(super) fn piped(place: &Place, args: &str, input: &[u8]) -> (i32, Vec<u8>, S
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // A program that refuses the arguments does not read.
+    // The program does not read if it refuses the arguments.
     let writer = std::thread::Builder::new()
         .name("writer".to_owned())
         .spawn(move || _ = std::io::Write::write_all(&mut stdin, &input))
@@ -391,7 +391,7 @@ pub(super) fn piped(place: &Place, args: &str, input: &[u8]) -> (i32, Vec<u8>, S
 }
 
 #[test]
-fn standard_input_is_read_in_every_format_and_called_so() {
+fn standard_input_is_read_in_every_format() {
     let place = place();
     let folder = tempfile::tempdir().unwrap();
     let search = "-k 2 --engine kdtree -o -";
@@ -414,7 +414,7 @@ fn standard_input_is_read_in_every_format_and_called_so() {
     }
     let (code, found, said) = piped(&place, "knn line.csv - -k 1 --engine kdtree -o -", b"x\n8\n-3\n");
     assert_eq!((code, String::from_utf8(found).unwrap().lines().nth(2)), (0, Some("1,1,0,4,1,1")), "{said}");
-    // By its name as a file, and any other pipe.
+    // As a redirected file and as a pipe.
     #[cfg(unix)]
     {
         let (code, found, said) = piped(&place, &format!("knn /dev/stdin {search}"), &read("line.csv"));
@@ -422,7 +422,7 @@ fn standard_input_is_read_in_every_format_and_called_so() {
         let (code, _, error) = piped(&place, "knn /dev/stdin -k 1", b"x\n1\nnan\n");
         assert!(code == 1 && error.trim_end().ends_with(": /dev/stdin"), "{error}");
     }
-    // Neither errors nor reports have the name of the file that it is kept in, and that is gone.
+    // Neither errors nor reports name the temporary file, which is removed.
     let mut command = place.command("knn - -k 1 --json");
     let report = command
         .env("TMPDIR", folder.path())
@@ -443,7 +443,7 @@ fn standard_input_is_read_in_every_format_and_called_so() {
 }
 
 #[test]
-fn standard_output_takes_other_formats_that_are_read_back() {
+fn standard_output_can_be_read_back_in_every_format() {
     let place = place();
     let search = "knn line.csv -k 3 --engine kdtree";
     place.ok(&format!("{search} -o found.csv"));
@@ -452,7 +452,7 @@ fn standard_output_takes_other_formats_that_are_read_back() {
         let (code, bytes, said) = piped(&place, &format!("{search} -o - --format {format}"), b"");
         assert_eq!((code, said.as_str()), (0, ""), "{format}");
         fs::write(place.path(&format!("printed.{format}")), bytes).unwrap();
-        // As an answer, with its distances.
+        // As an answer with distances.
         let verified = place
             .ok(&format!(
                 "verify --input line.csv --queries all --k 3 --engine kdtree --reference printed.{format}"
@@ -470,20 +470,20 @@ fn standard_output_takes_other_formats_that_are_read_back() {
     assert!(code == 0 && npy == fs::read(place.path("found.npy")).unwrap() && npy.starts_with(b"\x93NUMPY"));
     let found: Vec<i64> = npy[128..].as_chunks().0.iter().map(|word| i64::from_le_bytes(*word)).collect();
     assert_eq!(found, rows.iter().map(|row| row[3].parse().unwrap()).collect::<Vec<i64>>());
-    // Within a radius there are not as many of each, which a table does not mind.
+    // Within a radius the number of neighbours varies, which tables support.
     let (code, bytes, _) = piped(&place, "knn line.csv --radius 1 -o - --format arrow", b"");
     fs::write(place.path("within.arrow"), bytes).unwrap();
     assert_eq!((code, json(&place.ok("info within.arrow --json").stdout)["rows"].as_u64()), (0, Some(14)));
 }
 
 #[test]
-fn a_graph_is_written_as_it_is_linked() {
+fn graphs_are_written_directed_symmetrised_or_mutual() {
     let place = place();
     let graph = |command: &str, more: &str| {
         place.ok(&format!("{command} -k 1 --engine kdtree --graph g.csv {more}"));
         fs::read_to_string(place.path("g.csv")).unwrap()
     };
-    // 0, 1, -1, 2, -2 and 9 are on a line: equals go by their row.
+    // 0, 1, -1, 2, -2 and 9 on a line; ties are ordered by row.
     let directed = "row,rank,neighbor,distance\n0,0,1,1\n1,0,0,1\n2,0,0,1\n3,0,1,1\n4,0,2,1\n5,0,3,7\n";
     let either = "row,rank,neighbor,distance\n0,0,1,1\n0,1,2,1\n1,0,0,1\n1,1,3,1\n2,0,0,1\n2,1,4,1\n3,0,1,1\n\
                   3,1,5,7\n4,0,2,1\n5,0,3,7\n";
@@ -492,7 +492,7 @@ fn a_graph_is_written_as_it_is_linked() {
         assert_eq!(graph(command, "--symmetrise"), either);
         assert_eq!(graph(command, "--mutual"), "row,rank,neighbor,distance\n0,0,1,1\n1,0,0,1\n");
     }
-    // The neighbours beside it are the graph's: without the row itself.
+    // The neighbours written with it are those of the graph, without the row itself.
     let report =
         json(&place.ok("knn line.csv -k 1 --graph g.npz --graph-as csr --symmetrise -o n.csv --json").stdout);
     assert_eq!(
@@ -528,7 +528,7 @@ fn a_graph_is_written_as_it_is_linked() {
 }
 
 #[test]
-fn threads_may_be_few() {
+fn the_number_of_threads_can_be_limited() {
     let place = place();
     let one = place.ok("knn line.csv -k 3 --threads 1 --engine kdtree -o -").stdout;
     assert_eq!(one, place.ok("knn line.csv -k 3 --engine kdtree -o -").stdout);
@@ -544,7 +544,7 @@ fn threads_may_be_few() {
 }
 
 #[test]
-fn an_answer_says_what_its_reader_may_not_expect() {
+fn notes_warn_of_surprising_results() {
     let place = place();
     let notes = |args: &str| place.ok(args).stderr;
     assert_eq!(
@@ -573,7 +573,7 @@ fn an_answer_says_what_its_reader_may_not_expect() {
 }
 
 #[test]
-fn a_short_answer_needs_no_driver() {
+fn a_small_answer_does_not_load_the_driver() {
     let place = place();
     for command in ["knn line.csv -k 1 --json", "analyse line.csv -k 1 --density --json"] {
         let done = place.ok(command);
@@ -586,7 +586,7 @@ fn a_short_answer_needs_no_driver() {
 }
 
 #[test]
-fn what_an_answer_takes_is_predicted_without_it() {
+fn a_dry_run_predicts_time_and_memory() {
     let place = place();
     let planned = place.ok("knn line.csv -k 2 --dry-run");
     assert!(
@@ -599,13 +599,13 @@ fn what_an_answer_takes_is_predicted_without_it() {
     let kdtree = engines(&json).into_iter().find(|engine| engine["engine"] == "kdtree").unwrap();
     let [setup, search, total] =
         [&kdtree["setup_ms"], &kdtree["search_ms"], &kdtree["total_ms"]].map(|ms| ms.as_f64().unwrap());
-    assert!((setup + search - total).abs() < 1e-9 * total, "one search: {kdtree}");
+    assert!((setup + search - total).abs() < 1e-9 * total, "total differs from setup plus search: {kdtree}");
     assert!(place.fails(2, "knn line.csv --dry-run -o a.csv").contains("cannot be used with"));
     assert!(place.fails(2, "knn line.csv --dry-run --metric inner-product").starts_with("--dry-run: "));
 }
 
 #[test]
-fn queries_of_other_columns_are_told_or_refused() {
+fn mismatched_query_columns_are_noted_or_refused() {
     let place = place();
     place.write("sizes.csv", "size,score\n0,0\n");
     let refused = place.fails(1, "knn places.csv sizes.csv -k 1");
@@ -629,6 +629,6 @@ fn queries_of_other_columns_are_told_or_refused() {
     place.write("lat.csv", "lat,lon\n0,0\n");
     assert!(
         !place.ok("knn places.csv lat.csv -k 1 -o found.csv").stderr.contains("taken for"),
-        "the same by other names"
+        "other column names must not matter"
     );
 }

@@ -34,10 +34,10 @@ fn a_lesson_is_written_without_a_window() {
         handout.contains("<h1>Lesson 7: Merging two sorted lists</h1>") && handout.contains("63 \u{2212} i"),
         "{handout}"
     );
-    // The same again, to the byte.
+    // A second run writes the same bytes.
     place.ok("lesson --lesson merge --k 64 --out again");
     assert_eq!(fs::read_to_string(place.path("again/steps.jsonl")).unwrap(), steps);
-    // A page alone, and one beside the others.
+    // A page alone, and one with other files.
     place.ok("lesson --lesson sort --html one.html");
     let page = fs::read_to_string(place.path("one.html")).unwrap();
     assert!(
@@ -64,7 +64,7 @@ fn a_lesson_is_written_without_a_window() {
     );
 }
 
-/// A worksheet and its key have the same questions, and another number draws others.
+/// A worksheet and its key have the same questions; another seed draws others.
 #[test]
 fn a_worksheet_has_a_key() {
     let place = Place::new();
@@ -82,7 +82,7 @@ fn a_worksheet_has_a_key() {
             && !sheet.contains("class=\"right\"")
             && key.contains("class=\"right\"")
     );
-    // Written into a folder they have names, and the same number gives the same sheet.
+    // Written to a folder, the files have names, and the same seed gives the same sheet.
     place.ok("lesson --lesson sort --out both --worksheet --key --sheet 3");
     assert_eq!(
         (read("both/worksheet.html"), read("both/key.html")),
@@ -108,9 +108,9 @@ fn a_worksheet_has_a_key() {
     );
 }
 
-/// The neighbours of a lesson about one's own data are those of a run.
+/// A lesson about a file finds the same neighbours as a run.
 #[test]
-fn ones_own_data_are_a_lesson() {
+fn a_file_can_be_the_data_of_a_lesson() {
     let place = Place::new();
     place.ok("generate uniform:n=500,d=3 cloud.csv --seed 5");
     place.ok("lesson --input cloud.csv --query 123 --k 10 --order shuffled --out own");
@@ -184,8 +184,8 @@ fn ones_own_data_are_a_lesson() {
     assert!(message.starts_with("cannot write: the cloud that is searched would be lost"), "{message}");
 }
 
-/// The order of a file's rows is compared with the lesson's own orders: rows that come closer one by one are
-/// slow.
+/// The order of the file's rows is compared with the lesson's own orders. Rows that approach the query one by
+/// one are slow.
 #[test]
 fn the_order_of_a_file_is_compared_with_others() {
     let place = Place::new();
@@ -218,7 +218,7 @@ fn the_order_of_a_file_is_compared_with_others() {
     assert_eq!(message, "--order: lesson order shows all orders; choose one with --take");
 }
 
-/// An id is as good as a number, and the index's search is written like the kernel's.
+/// Lessons have ids and numbers; the search of the index writes the same files as the kernel's.
 #[test]
 fn a_search_of_the_index_is_a_lesson() {
     let place = Place::new();
@@ -238,7 +238,7 @@ fn a_search_of_the_index_is_a_lesson() {
     );
     let boxes = lines.iter().find(|line| line["step"] == "boxes").unwrap();
     assert_eq!(boxes["keys"].as_array().map(Vec::len), Some(32));
-    // What was looked at is far from everything.
+    // The visited points are all far away.
     let leaves = lines.iter().filter(|line| line["step"] == "leaf").count();
     assert!((3..32).contains(&leaves), "{leaves} of 64 leaves");
     let handout = fs::read_to_string(place.path("tree/handout.html")).unwrap();
@@ -249,9 +249,9 @@ fn a_search_of_the_index_is_a_lesson() {
     assert!(fs::read(place.path("tree/lesson.gif")).unwrap().starts_with(b"GIF89a"));
 }
 
-/// Selections are written like the kernel's search.
+/// Selectors write the same files as the kernel's search.
 #[test]
-fn selections_are_lessons() {
+fn selectors_have_lessons() {
     let place = Place::new();
     let done = place.ok("lesson --lesson warp-select --out queues --png --gif --most 3 --size 960x540");
     assert!(done.stdout.contains("recorded on  the CPU, by warp select's twin"), "{}", done.stdout);
@@ -263,8 +263,8 @@ fn selections_are_lessons() {
         (&json("\"queues\""), &json("\"finished\""))
     );
     let inserted = lines.iter().find(|line| line["step"] == "inserted").unwrap();
-    assert_eq!(inserted["placed"].as_array().map(Vec::len), Some(8), "every lane takes its first key");
-    // A run of the engine counts as many merges, where its warp is as wide.
+    assert_eq!(inserted["placed"].as_array().map(Vec::len), Some(8), "not every lane received its first key");
+    // A run of the engine counts the same merges if its warp has the same width.
     let broken = lines.iter().filter(|line| line["step"] == "checked" && line["broken"] != 0).count();
     assert_eq!(lines.iter().filter(|line| line["step"] == "max_distance").count(), broken + 1);
     let handout = fs::read_to_string(place.path("queues/handout.html")).unwrap();
@@ -296,7 +296,7 @@ fn selections_are_lessons() {
     );
 }
 
-/// The lesson's warp of 32 lanes merges as often as the engine counts.
+/// With a warp of 32 lanes, the lesson counts the same merges as the engine.
 #[test]
 fn the_lesson_counts_what_the_engine_does() {
     let place = Place::new();
@@ -322,7 +322,7 @@ fn the_lesson_counts_what_the_engine_does() {
     assert_eq!((counted("merges"), counted("inserts")), (merges, inserts));
 }
 
-/// Pictures of a lesson, with and without names of their own.
+/// Pictures of a lesson, with default and given names.
 #[test]
 fn a_lesson_is_drawn_without_a_window() {
     let place = Place::new();
@@ -335,12 +335,12 @@ fn a_lesson_is_drawn_without_a_window() {
         .collect();
     files.sort();
     assert_eq!(files, ["frames", "handout.html", "lesson.gif", "lesson.png", "lesson.svg", "steps.jsonl"]);
-    // The minimum, four layers and the new bound, and what was before.
+    // The minimum, four layers, the new bound, and the state before.
     let frames = fs::read_dir(place.path("all/frames")).unwrap().count();
     assert_eq!(frames, 7);
     assert!(done.stdout.contains("frame-0001.png to frame-0007.png"), "{}", done.stdout);
     assert_eq!(image::image_dimensions(place.path("all/lesson.png")).unwrap(), (960, 540));
-    // The last frame is the picture of where the lesson's part ends.
+    // The last frame shows the end of the lesson's part.
     assert_eq!(
         fs::read(place.path("all/frames/frame-0007.png")).unwrap(),
         fs::read(place.path("all/lesson.png")).unwrap()
@@ -357,7 +357,7 @@ fn a_lesson_is_drawn_without_a_window() {
     assert_ne!(early, late);
     place.ok("lesson --lesson sort --png light.png --at 13 --scale 2");
     assert_ne!(late, image::open(place.path("light.png")).unwrap());
-    assert!(!place.path("steps.jsonl").exists(), "only what was asked for");
+    assert!(!place.path("steps.jsonl").exists(), "unexpected files");
 
     place.ok("lesson --lesson sort --png large.png --at 13 --text 24");
     place.ok("lesson --lesson sort --png usual.png --at 13");
@@ -374,7 +374,7 @@ fn a_lesson_is_drawn_without_a_window() {
 }
 
 #[test]
-fn keys_are_typed_and_the_query_is_moved() {
+fn keys_and_query_can_be_given() {
     let place = Place::new();
     place.ok("lesson --lesson sort --keys 5,3,8,1,7,2,6,4 --out typed");
     let steps = fs::read_to_string(place.path("typed/steps.jsonl")).unwrap();

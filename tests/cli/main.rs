@@ -1,4 +1,4 @@
-//! The command line, end to end, with the built program.
+//! Tests the command line end to end with the built program.
 
 mod analyse;
 mod beside;
@@ -23,22 +23,22 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-/// What a call gave.
+/// The result of a call.
 struct Done {
     code: i32,
     stdout: String,
     /// Without the line in [`Self::searches`].
     stderr: String,
-    /// The line that says which columns are searched; empty if there is none.
+    /// The note on which columns are searched; empty if there is none.
     searches: String,
 }
 
-/// Divides the line that says which columns are searched from the others.
+/// Separates the note on searched columns from the other lines.
 fn without_choice(stderr: &str) -> (String, String) {
     stderr.split_inclusive('\n').partition(|line| line.starts_with("note: searches "))
 }
 
-/// A folder to work in, and the program called in it.
+/// A folder to work in, in which the program runs.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -57,9 +57,9 @@ impl Place {
     fn command(&self, args: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
         command.current_dir(self.0.path()).args(args.split_whitespace());
-        // As on a server, where graphics libraries have words of their own.
+        // As on a server; otherwise graphics libraries print messages.
         command.env_remove("XDG_RUNTIME_DIR").env_remove("WAYLAND_DISPLAY");
-        // Without the defaults of whoever tests.
+        // Without the configuration of the user who runs the tests.
         command.env("WARPSCOPE_CONFIG", "").env("XDG_CONFIG_HOME", self.path("no config"));
         command
     }
@@ -76,14 +76,14 @@ impl Place {
         }
     }
 
-    /// A call that must succeed.
+    /// Runs a call that must succeed.
     fn ok(&self, args: &str) -> Done {
         let done = self.call(args);
         assert_eq!(done.code, 0, "{args}: {}", done.stderr);
         done
     }
 
-    /// The one line on stderr of a call that must fail with `code`.
+    /// Runs a call that must fail with `code`, and returns its one line on stderr.
     fn fails(&self, code: i32, args: &str) -> String {
         let done = self.call(args);
         assert_eq!((done.code, done.stdout.as_str()), (code, ""), "{args}: {}", done.stderr);
@@ -107,12 +107,12 @@ fn table(path: &Path) -> (Vec<String>, Vec<Vec<String>>) {
 const POINTS: &str = "name,x,y\na,0,0\nb,3,4\nc,1,\nd,0,1\ne,6,8\nf,0,0\n";
 
 #[test]
-fn a_written_cloud_is_searched_and_its_neighbours_are_records() {
+fn neighbours_of_a_file_are_record_numbers() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     let done = place.ok("run --input points.csv --columns x,y --drop-nonfinite --queries rows:0,4 --k 3 \
                          --engine lockstep --neighbors found.csv");
-    assert_eq!(done.stderr, "", "nothing was left to be said");
+    assert_eq!(done.stderr, "", "unexpected output");
     for said in [
         "points.csv, 5 points in 2 dimensions",
         "x, y",
@@ -137,7 +137,7 @@ fn a_written_cloud_is_searched_and_its_neighbours_are_records() {
 }
 
 #[test]
-fn a_generated_file_is_the_generated_cloud() {
+fn a_generated_file_equals_the_generated_cloud() {
     let place = Place::new();
     let fingerprint = |cloud: &str| {
         let done =
@@ -185,7 +185,7 @@ fn queries_come_from_a_file_a_list_or_the_seed() {
         ));
         table(&place.path("n.csv")).1.iter().map(|row| row[3].clone()).collect::<Vec<_>>()
     };
-    assert_eq!(found("asked.csv"), ["4"], "columns are found by name, whatever their order");
+    assert_eq!(found("asked.csv"), ["4"], "columns are matched by name");
     assert_eq!(found("rows:@rows.txt"), ["4", "0"]);
     assert_eq!(found("all"), ["0", "1", "3", "4", "0"]);
     assert_eq!(found("3").len(), 3);
@@ -193,7 +193,7 @@ fn queries_come_from_a_file_a_list_or_the_seed() {
 }
 
 #[test]
-fn the_default_queries_are_said() {
+fn the_default_queries_are_noted() {
     let place = Place::new();
     let drawn = place.ok("run --generate uniform:n=1500 --engine lockstep --warmup 0 --repeats 1 --json");
     assert_eq!(
@@ -207,7 +207,7 @@ fn the_default_queries_are_said() {
 }
 
 #[test]
-fn a_runs_folder_is_complete_and_json_is_run_json() {
+fn a_run_folder_is_complete_and_json_equals_run_json() {
     let place = Place::new();
     let args = "run --generate uniform:n=3000,d=3 --queries 200 --k 7 --engine lockstep --order shuffled \
                 --seed 9 --warmup 1 --repeats 4";
@@ -258,16 +258,13 @@ fn a_runs_folder_is_complete_and_json_is_run_json() {
     for (query, counted) in merges.iter().enumerate() {
         let history: Vec<&Vec<String>> =
             convergence.iter().filter(|row| row[0] == query.to_string()).collect();
-        assert_eq!(history.len().to_string(), counted[2], "each of so few merges is kept");
+        assert_eq!(history.len().to_string(), counted[2], "every merge is recorded");
         let distance = |row: &Vec<String>| row[3].parse::<f32>().unwrap();
         assert!(history.windows(2).all(|pair| distance(pair[0]) >= distance(pair[1])));
     }
     let mean = merges.iter().map(|row| row[2].parse::<f64>().unwrap()).sum::<f64>() / 200.0;
     assert!((summary["mean_merges"].as_f64().unwrap() - mean).abs() < 1e-9);
-    assert!(
-        mean <= summary["expected_merges"].as_f64().unwrap(),
-        "{mean}: in random order theory bounds the mean"
-    );
+    assert!(mean <= summary["expected_merges"].as_f64().unwrap(), "{mean} exceeds the theoretical mean");
     assert!(
         json(&fs::read_to_string(place.path("a/b/trace.json")).unwrap())["traceEvents"]
             .as_array()
@@ -276,14 +273,14 @@ fn a_runs_folder_is_complete_and_json_is_run_json() {
             > 6
     );
 
-    // The same command again gives the same neighbours, and the files replace the old ones.
+    // The same command gives the same neighbours and replaces the files.
     let before = fs::read(place.path("a/b/found.npz")).unwrap();
     place.ok(&format!("{args} --out a/b --neighbors a/b/found.npz"));
     assert_eq!(fs::read(place.path("a/b/found.npz")).unwrap(), before);
 }
 
 #[test]
-fn more_neighbours_than_points_are_none_at_infinity() {
+fn missing_neighbours_are_minus_one_at_infinity() {
     let place = Place::new();
     let done = place
         .ok("run --generate uniform:n=2 --queries all --k 4 --engine kdtree --neighbors found.csv --out out");
@@ -301,7 +298,7 @@ fn more_neighbours_than_points_are_none_at_infinity() {
 }
 
 #[test]
-fn the_columns_are_said() {
+fn the_searched_columns_are_noted() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     place.write("asked.csv", "y,label,x\n8,q,6\n");
@@ -319,7 +316,7 @@ fn the_columns_are_said() {
 }
 
 #[test]
-fn the_index_is_a_phase_of_its_own() {
+fn building_the_index_is_a_separate_phase() {
     let place = Place::new();
     for out in ["a", "b"] {
         place.ok(&format!("run --generate uniform:n=20 --queries all --engine kdtree --out {out}"));
@@ -334,7 +331,7 @@ fn the_index_is_a_phase_of_its_own() {
 }
 
 #[test]
-fn what_an_engine_does_not_have_is_said() {
+fn missing_engine_features_are_reported() {
     let place = Place::new();
     let done = place
         .ok("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --repeats 1 --warmup 0 \
@@ -352,7 +349,7 @@ fn what_an_engine_does_not_have_is_said() {
             "{timings:?}"
         );
         let trace = fs::read_to_string(place.path(&format!("{engine}/trace.json"))).unwrap();
-        assert_eq!(trace.contains("\"thread 0\""), profiled, "a CPU's threads have tracks");
+        assert_eq!(trace.contains("\"thread 0\""), profiled, "tracks of CPU threads");
     }
     let of_lockstep = "`warpscope devices lockstep` says what it counts";
     assert!(!done.stdout.contains("says what it counts"), "kdtree counts nothing: {}", done.stdout);
@@ -372,7 +369,7 @@ fn what_an_engine_does_not_have_is_said() {
 }
 
 #[test]
-fn an_engine_alone_says_what_it_counts() {
+fn devices_lists_the_counters_of_one_engine() {
     let place = Place::new();
     let all = place.ok("devices").stdout;
     assert!(
@@ -394,7 +391,7 @@ fn an_engine_alone_says_what_it_counts() {
 }
 
 #[test]
-fn a_first_line_that_is_none_of_the_table_is_said() {
+fn a_skipped_first_line_is_noted() {
     let place = Place::new();
     place.write("cancer.csv", "4,2,malignant,benign\n17.9,10.3,0\n20.5,17.7,0\n13.5,14.3,1\n9.5,12.4,1\n");
     let note = "the first line, `4,2,malignant,benign`, was not read: it counts rows and columns, and names \
@@ -409,7 +406,7 @@ fn a_first_line_that_is_none_of_the_table_is_said() {
 }
 
 #[test]
-fn what_is_left_out_is_said() {
+fn dropped_rows_are_counted() {
     let place = Place::new();
     place.write("points.csv", "x,y\n0,0\n3,4\n1,nan\n0,1\n");
     let done = place.ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 \
@@ -426,7 +423,7 @@ fn what_is_left_out_is_said() {
 }
 
 #[test]
-fn auto_says_why_it_is_not_cuda() {
+fn auto_explains_why_it_did_not_choose_cuda() {
     let place = Place::new();
     let devices = json(&place.ok("devices --json").stdout);
     let cuda =
@@ -449,7 +446,7 @@ fn auto_says_why_it_is_not_cuda() {
     for args in ["--engine lockstep", "--device cpu"] {
         let done =
             place.ok(&format!("run --generate uniform:n=100 --queries all --repeats 1 --warmup 0 {args}"));
-        assert_eq!(done.stderr, "", "{args}: whoever asked for the processor misses no GPU");
+        assert_eq!(done.stderr, "", "{args}: no note about a GPU if the CPU was requested");
     }
     assert_eq!(
         place.fails(1, "run --generate uniform:n=100 --queries all --engine cuda"),
@@ -470,7 +467,7 @@ fn devices_lists_every_engine() {
     }
     assert!(
         lines["engines"].as_array().unwrap().iter().filter(|line| line["can_run"] == true).count() >= 2,
-        "the processor is always there"
+        "the CPU is always available"
     );
 }
 
@@ -535,7 +532,7 @@ fn a_sweep_writes_a_row_for_each_run() {
 }
 
 #[test]
-fn a_sweep_goes_on_after_a_failure_and_tells_of_it() {
+fn a_sweep_continues_after_a_failure_and_reports_it() {
     let place = Place::new();
     let done = place
         .call("sweep --generate uniform --n 10,100 --q 50 --k 3 --engine lockstep --repeats 1 --warmup 0");
@@ -584,7 +581,7 @@ fn runs_are_compared() {
         "cannot read: it is a folder, and no `run --out` wrote it, as there is no run.json in it; name a \
          file: other"
     );
-    // What fails leaves no folder behind.
+    // A failed command leaves no folder.
     place.fails(1, "run --input none.csv --out made/inner");
     assert!(!place.path("made").exists());
     place.write("other.csv", "x,y\n1,2\n");
@@ -592,7 +589,7 @@ fn runs_are_compared() {
 }
 
 #[test]
-fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
+fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
     let place = Place::new();
     let run = |args: &str, out: &str| {
         let usual = [
@@ -618,7 +615,7 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
         text.contains("The same neighbours, to the bit (50 queries, 8 ranks each).") && !text.contains("job"),
         "{text}"
     );
-    // A folder and a recording, either way.
+    // A folder against a recording, in both orders.
     assert!(place.ok("compare a same.warpscope").stdout.contains("The same neighbours, to the bit"));
     assert!(place.ok("compare same.warpscope a").stdout.contains("The same neighbours, to the bit"));
     let refused = |b: &str, args: &str, names: &str, neighbors: &str| {
@@ -638,7 +635,7 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
     };
     refused("k", "--k 9", "k", "The same neighbours, to the bit (50 queries, 8 ranks each).");
     refused("q", "--queries 40", "q", "");
-    // A folder does not say which rows were asked for, a recording does.
+    // A folder does not store which rows were requested; a recording does.
     assert!(
         place
             .ok("compare a q")
@@ -662,7 +659,7 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
         "metric",
         "Neighbours are not compared: they measured distance differently.",
     );
-    // A neighbour that is another is found.
+    // A changed neighbour is detected.
     let mut found = fs::read(place.path("same/neighbors.npz")).unwrap();
     let data = found.windows(6).position(|window| window == b"\x93NUMPY").unwrap() + 128;
     let old = i64::from_le_bytes(found[data..data + 8].try_into().unwrap());
@@ -769,7 +766,7 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
 }
 
 #[test]
-fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
+fn written_neighbours_are_verified_for_every_kind_of_query() {
     let place = Place::new();
     place.write("points.csv", "x,y\n0,0\n3,4\nnan,1\n0,1\n6,8\n0,0\n9,9\n2,5\n");
     place.write("asked.csv", "x,y\n8,6\n1,1\n0,4\n");
@@ -794,7 +791,7 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
             }
         }
     }
-    // What else holds them: the folder of a run, and its recording, which counts rows otherwise.
+    // Other sources of answers: a run's folder, and its recording, which numbers rows differently.
     let some = "--queries rows:7,0,4";
     place.ok(&format!("run {problem} {some} --repeats 1 --warmup 0 --out folder --record run.warpscope"));
     for reference in ["folder", "run.warpscope", "run.warpscope#1"] {
@@ -813,7 +810,7 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
         "the answers are to 7 queries, and so to others than the 3 queries that are asked or the 8 rows \
          that these were taken from; ask as they were asked, with --queries and --seed: all.csv"
     );
-    // As many, and to others.
+    // The same number of answers, for other queries.
     place.ok("run --generate uniform:n=50 --queries 20 --k 3 --engine lockstep --repeats 1 --warmup 0 \
               --neighbors drawn.csv");
     let others = place.call(
@@ -848,7 +845,7 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
 }
 
 #[test]
-fn a_dry_run_predicts_and_searches_nothing() {
+fn a_dry_run_predicts_without_searching() {
     let place = Place::new();
     let table = place.ok("run --generate uniform:n=5000 --k 8 --dry-run").stdout;
     for engine in ["cuda ", "cuda-split ", "lockstep ", "kdtree "] {
@@ -863,7 +860,7 @@ fn a_dry_run_predicts_and_searches_nothing() {
     let named = json(&place.ok("run --generate uniform:n=500 --engine kdtree --dry-run --json").stdout);
     assert_eq!((&named["chosen"], &named["reason"]), (&"kdtree".into(), &"it was asked for".into()));
     place.fails(2, "run --generate uniform:n=500 --dry-run --neighbors a.csv");
-    // A run has the sentence in its summary, and what was predicted in its file.
+    // A run has the sentence in its summary, and the prediction in its file.
     let summary =
         place.ok("run --generate uniform:n=500 --engine lockstep --repeats 1 --warmup 0 --out o").stdout;
     assert!(
@@ -878,7 +875,7 @@ fn a_dry_run_predicts_and_searches_nothing() {
 }
 
 #[test]
-fn a_place_without_a_direction_is_said_to_be_one() {
+fn a_query_without_a_direction_is_refused() {
     let place = Place::new();
     for drop in ["", " --drop-nonfinite"] {
         let error = place.fails(
@@ -896,13 +893,13 @@ fn a_place_without_a_direction_is_said_to_be_one() {
 
 #[cfg(feature = "gui")]
 #[test]
-fn a_window_without_anybody_does_not_wait_for_an_answer() {
+fn a_window_without_a_display_does_not_wait_for_input() {
     let place = Place::new();
     place.write("two.json", r#"{"first": [[0,1],[2,3],[4,6]], "second": [[5,5],[6,7]]}"#);
     for args in ["gui two.json --png a.png", "gui two.json --frames 2", "gui two.json --frames 2 --png a.png"]
     {
         let error = place.fails(1, args);
-        // Where nothing can be drawn at all, that is what is said.
+        // Without a graphics adapter, that is the error.
         let expected =
             "several clouds: say which with FILE:NAME; there are `first` (3 × 2), `second` (2 × 2): ";
         assert!(

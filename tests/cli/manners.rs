@@ -1,10 +1,10 @@
-//! How the command line helps: numbers as people write them, near misses, completions, manual pages, defaults
-//! from a file, versions of JSON.
+//! Conveniences of the command line: numbers with separators, suggestions, completions, manual pages,
+//! configuration files, schema versions.
 
 use super::*;
 
 #[test]
-fn counts_are_written_as_people_write_them() {
+fn counts_accept_separators_and_suffixes() {
     let place = Place::new();
     let done = place
         .ok("run --generate uniform:n=1e3 --queries 1_0 --k 1e2 --repeats 1e0 --warmup 0 --engine kdtree \
@@ -40,7 +40,7 @@ fn counts_are_written_as_people_write_them() {
 }
 
 #[test]
-fn near_misses_are_named() {
+fn near_misses_are_suggested() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     for (args, why) in [
@@ -89,12 +89,12 @@ fn near_misses_are_named() {
     }
     let search = place.fails(2, "search --input points.csv");
     assert!(search.starts_with("no command `search`; there are gui, run, knn, "), "{search}");
-    // A file of that name is a file.
+    // An existing file of that name is opened.
     place.write("rnu", "");
     assert!(!place.call("rnu").stderr.contains("no command"));
 }
 
-/// The commands, as `--help` lists them.
+/// The commands, as listed by `--help`.
 fn commands(place: &Place) -> Vec<String> {
     let help = place.ok("--help").stdout;
     let listed =
@@ -108,7 +108,7 @@ fn commands(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn shells_complete_every_command_and_flag() {
+fn completions_contain_every_command_and_flag() {
     let place = Place::new();
     for shell in ["bash", "zsh", "fish"] {
         let script = place.ok(&format!("completions {shell}")).stdout;
@@ -166,9 +166,9 @@ fn defaults_come_from_a_file_and_the_command_line_wins() {
     let none = spec(place.ok(&format!("{run} --repeats 1 --no-config --engine kdtree")));
     assert_eq!((&none["k"], &none["warmup"]), (&32.into(), &10.into()));
     assert!(place.ok("run --help --config w.toml").stdout.contains("[default: 7]"));
-    // A flag before the command changes nothing.
+    // A flag before the command makes no difference.
     assert!(place.ok("--quiet run --help --config w.toml").stdout.contains("[default: 7]"));
-    // The variable, and the user's own file.
+    // The environment variable, and the user's own file.
     let by_variable = place.command(run).env("WARPSCOPE_CONFIG", "w.toml").output().unwrap();
     assert_eq!(json(&String::from_utf8(by_variable.stdout).unwrap())["spec"]["k"], 7);
     #[cfg(target_os = "linux")]
@@ -186,7 +186,7 @@ fn defaults_come_from_a_file_and_the_command_line_wins() {
 }
 
 #[test]
-fn a_default_that_makes_no_sense_is_refused_with_its_file() {
+fn an_invalid_default_is_refused_with_its_file() {
     let place = Place::new();
     place.ok("generate uniform:n=100,d=2 cloud.csv");
     place.ok("generate uniform:n=5,d=2 queries.csv");
@@ -202,7 +202,7 @@ fn a_default_that_makes_no_sense_is_refused_with_its_file() {
 }
 
 #[test]
-fn a_default_gives_way_to_a_flag_that_excludes_it() {
+fn flags_override_conflicting_defaults() {
     let place = Place::new();
     place.ok("generate uniform:n=100 cloud.csv");
     place.write(
@@ -225,13 +225,13 @@ fn a_default_gives_way_to_a_flag_that_excludes_it() {
     );
     assert!(place.ok(sweep).stdout.lines().nth(1).unwrap().starts_with("cloud.csv,"));
     place.ok("lesson --lesson sort --keys 5,3,8,1,2,9,7,4 --png a.png --config w.toml");
-    // `--look` needs a picture, which nobody asks for here.
+    // `--look` needs a picture, which this call does not write.
     let window = place.call("gui none.csv --config w.toml").stderr;
     assert!(!window.contains("--look") && !window.contains("required"), "{window}");
 }
 
 #[test]
-fn what_is_wrong_in_the_file_of_defaults_is_said_with_its_name() {
+fn errors_in_the_configuration_name_the_file() {
     let place = Place::new();
     for (text, why) in [
         (
@@ -260,7 +260,7 @@ fn what_is_wrong_in_the_file_of_defaults_is_said_with_its_name() {
 }
 
 #[test]
-fn every_json_says_the_version_of_its_layout() {
+fn every_json_has_a_schema_version() {
     let place = Place::new();
     place.ok("generate uniform:n=60 cloud.csv");
     place.ok("run --input cloud.csv --queries all --k 3 --engine kdtree --warmup 0 --repeats 2 --out out \
@@ -285,7 +285,7 @@ fn every_json_says_the_version_of_its_layout() {
     }
     let written = json(&fs::read_to_string(place.path("out/run.json")).unwrap());
     assert_eq!(written["schema_version"], 1);
-    // No command that takes --json is missing above.
+    // The list above contains every command with --json.
     for name in commands(&place).iter().filter(|name| *name != "help") {
         let takes = place.ok(&format!("{name} --help")).stdout.contains("--json");
         let known = ["run", "knn", "verify", "analyse", "recall", "compare", "info", "devices"]

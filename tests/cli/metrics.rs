@@ -1,4 +1,4 @@
-//! Metrics: cosine, and names that are none.
+//! Metrics and their names.
 
 use super::*;
 
@@ -8,7 +8,7 @@ fn cosine(a: &[f64], b: &[f64]) -> f64 {
     1.0 - dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
 }
 
-/// Rows whose directions all differ, as text and as numbers.
+/// Rows with different directions, as text and as numbers.
 fn directions(place: &Place, name: &str, n: usize) -> Vec<Vec<f64>> {
     let value =
         |row: usize, axis: usize| ((row * 7919 + axis * 104_729 + row * axis * 31) % 2003) as f64 - 1001.0;
@@ -31,7 +31,7 @@ fn cosine_is_half_of_the_squared_chord() {
     assert_eq!(
         but_distances(&table(&place.path("angular.csv")).1),
         but_distances(&found),
-        "the neighbours are those of the angle"
+        "neighbours differ from those by angle"
     );
     for row in &found {
         let [query, rank, index] = [1, 2, 3].map(|at| row[at].parse::<usize>().unwrap());
@@ -39,7 +39,7 @@ fn cosine_is_half_of_the_squared_chord() {
         let said: f64 = row[5].parse().unwrap();
         assert!((said - all[index]).abs() < 5e-7, "{row:?}: {}", all[index]);
         all.sort_by(f64::total_cmp);
-        assert!((said - all[rank]).abs() < 5e-7, "{row:?}: no other is nearer");
+        assert!((said - all[rank]).abs() < 5e-7, "{row:?}: another row is nearer");
     }
     let one = place.ok("knn rows.csv rows:0 -k 2 --metric cosine").stdout;
     assert!(one.contains("2 nearest neighbours, cosine") && one.contains(" cosine_distance"), "{one}");
@@ -56,7 +56,7 @@ fn cosine_is_half_of_the_squared_chord() {
 }
 
 #[test]
-fn every_command_takes_cosine() {
+fn every_command_accepts_cosine() {
     let place = Place::new();
     let rows = directions(&place, "rows.csv", 60);
     let within = rows.iter().filter(|row| cosine(&rows[0], row) <= 0.5).count();
@@ -98,7 +98,7 @@ fn every_command_takes_cosine() {
     );
 }
 
-/// Rows of whole numbers with ties, among them a zero row, two equal ones and negative values.
+/// Rows of integers with ties, including a zero row, two equal rows and negative values.
 const WHOLE: &str = "x,y\n1,2\n-3,1\n0,0\n1,2\n2000000,-1\n-1,-2\n";
 
 #[test]
@@ -140,9 +140,9 @@ fn the_largest_inner_products_come_first() {
 }
 
 #[test]
-fn an_inner_product_is_that_of_the_files_values() {
+fn inner_products_use_the_values_of_the_file() {
     let place = Place::new();
-    // Of columns far from 0, coordinates are kept about an origin; an inner product is about none, of values
+    // Far from 0, coordinates are stored relative to an origin. Inner products have no origin and use values
     // rounded to f32.
     place.write("far.csv", "x,y\n4000000.3,1\n4000001.6,-2\n4000000.8,3\n");
     let found = place.ok("knn far.csv at:1,0 -k 3 --metric ip -o -").stdout;
@@ -160,7 +160,7 @@ fn an_inner_product_is_that_of_the_files_values() {
 }
 
 #[test]
-fn what_an_inner_product_has_not_is_refused() {
+fn options_without_meaning_for_inner_products_are_refused() {
     let place = Place::new();
     place.write("rows.csv", WHOLE);
     for (args, said) in [
@@ -181,7 +181,7 @@ fn what_an_inner_product_has_not_is_refused() {
 }
 
 #[test]
-fn a_name_that_others_use_points_to_ours() {
+fn metric_names_of_other_libraries_are_suggested() {
     let place = Place::new();
     place.write("rows.csv", WHOLE);
     let knn = "knn rows.csv -k 2";

@@ -1,10 +1,10 @@
-//! Names of files, parts, columns and devices, on their way to a terminal and a spreadsheet.
+//! Names of files, datasets, columns and devices, written to a terminal and to spreadsheets.
 
 use super::*;
 
 #[cfg(unix)]
 #[test]
-fn names_reach_a_terminal_and_a_spreadsheet_as_names() {
+fn names_are_escaped_for_terminals_and_spreadsheets() {
     let place = Place::new();
     let name = "\u{1b}[31m\u{202e}a\nb\u{9b}.csv";
     place.write(name, "=x,\u{1b}[2Jy\n-1.5,2\n3,4\n5,7\n");
@@ -40,11 +40,11 @@ fn names_reach_a_terminal_and_a_spreadsheet_as_names() {
         assert_eq!((code, stderr.as_str()), (Some(0), ""), "{args:?}");
         assert!(!stdout.contains(unprintable) && !stdout.contains("a\nb"), "{args:?}: {stdout:?}");
     }
-    assert_eq!(json(&call(&["info", name, "--json"]).1)["path"], name, "JSON says what the name is");
+    assert_eq!(json(&call(&["info", name, "--json"]).1)["path"], name, "JSON has the exact name");
     let (code, _, stderr) = call(&["run", "--input", "\u{1b}[31mnone.csv"]);
     assert_eq!((code, stderr.contains(unprintable)), (Some(1), false), "{stderr:?}");
 
-    // A file of rows has names as they are, but for formulas.
+    // A file of rows contains names unchanged, except formulas.
     place.write("=1+1.csv", "x,y\n1,2\n3,4\n");
     let (_, rows, _) = call(&[
         "sweep",
@@ -64,7 +64,7 @@ fn names_reach_a_terminal_and_a_spreadsheet_as_names() {
 
 #[cfg(unix)]
 #[test]
-fn a_name_that_is_not_utf8_is_a_name() {
+fn names_that_are_not_utf8_are_accepted() {
     use std::os::unix::ffi::OsStrExt;
     let place = Place::new();
     let name = std::ffi::OsStr::from_bytes(b"caf\xe9.csv");

@@ -4,7 +4,7 @@ use super::{Place, table};
 use std::fs;
 
 #[test]
-fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
+fn a_preset_is_a_sweep_with_adjustable_sizes() {
     let place = Place::new();
     let small = "--device cpu --n 300 --q 20 --d 2,3,5 --k 5 --warmup 0 --repeats 1";
     let done = place.ok(&format!("sweep --preset step-12a {small} --out rows.csv --figure spheres.svg"));
@@ -39,7 +39,7 @@ fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
     for row in &rows {
         let of_a_thread = row.iter().any(|cell| cell == "kdtree-threads");
         let active: f64 = row[active].parse().unwrap();
-        // Lanes with a query each go ways of their own; a warp with one query has points for nearly all.
+        // Lanes with a query each diverge; a warp with one query keeps nearly all lanes active.
         assert!(
             active > 1.0 && if of_a_thread { active < 25.0 } else { (25.0..=32.0).contains(&active) },
             "{row:?}"
@@ -48,7 +48,7 @@ fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
     assert!(
         fs::read_to_string(place.path("active.svg")).unwrap().contains("Active threads of a warp, of 32")
     );
-    // With fewer rows than the preset has queries, all are asked for.
+    // If there are fewer rows than the preset's queries, every row is a query.
     let done = place.ok(&format!(
         "sweep --preset step-10a {} --figure a.svg",
         small.replace("--n 300 --q 20 --d 2,3,5", "--n 100,200")
@@ -64,7 +64,7 @@ fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
 }
 
 #[test]
-fn selections_are_compared_by_throughput() {
+fn selectors_are_compared_by_throughput() {
     let place = Place::new();
     let small = "--device cpu --n 2000 --q 16 --warmup 1 --repeats 3 --out rows.csv --figure figure.svg";
     let done = place.ok(&format!("sweep --preset hanak-5.5 {small} --k 8,64"));
@@ -83,7 +83,7 @@ fn selections_are_compared_by_throughput() {
     let upload = head.iter().position(|head| head == "upload_ms").unwrap();
     assert!(
         rows.iter().enumerate().all(|(at, row)| row[upload].is_empty() == (at > 0)),
-        "later runs have the points"
+        "later runs find the points prepared"
     );
     let figure = fs::read_to_string(place.path("figure.svg")).unwrap();
     for said in [
@@ -95,7 +95,7 @@ fn selections_are_compared_by_throughput() {
     ] {
         assert!(figure.contains(said), "{said} is missing from\n{figure}");
     }
-    // A method is left out beyond what it finds, and that is said.
+    // Sizes above a method's largest k are skipped with a note.
     let done = place.ok(&format!("sweep --preset hanak-5.5 {small} --k 1024,2048 --engine warp-select,bits"));
     assert_eq!(done.stderr, "note: warp-select finds at most 1,024 neighbours, and is left out beyond\n");
     assert_eq!(table(&place.path("rows.csv")).1.len(), 3);
@@ -110,7 +110,7 @@ fn selections_are_compared_by_throughput() {
 }
 
 #[test]
-fn presets_are_listed_and_say_what_they_need() {
+fn presets_are_listed_with_their_requirements() {
     let place = Place::new();
     let list = place.ok("sweep --preset list").stdout;
     for said in [

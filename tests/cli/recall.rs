@@ -7,13 +7,13 @@ fn place() -> Place {
     let place = Place::new();
     place.write("line.csv", "x\n0\n1\n-1\n2\n-2\n3\n");
     place.write("asked.csv", "x\n0\n3\n");
-    // Right; but 2 instead of 1, as near, and then a miss, a duplicate and a hole.
+    // A correct row; then a tie (2 instead of 1), a miss, a duplicate and a gap.
     place.write("answers.csv", "0,2,1\n5,5,-1\n");
     place
 }
 
 #[test]
-fn the_truth_is_computed_and_ties_are_right() {
+fn the_truth_is_computed_and_ties_count_as_hits() {
     let place = place();
     let done = place.ok("recall answers.csv --input line.csv --queries asked.csv --at 1,3,2 --engine \
                          kdtree --out each.csv --json");
@@ -53,7 +53,7 @@ fn the_truth_is_computed_and_ties_are_right() {
 }
 
 #[test]
-fn a_truth_in_a_file_is_as_good_where_its_distances_are_known() {
+fn a_truth_from_a_file_needs_distances_to_accept_ties() {
     let place = place();
     let truth =
         "run --input line.csv --queries asked.csv --k 4 --engine lockstep --warmup 0 --repeats 1 --neighbors";
@@ -72,22 +72,22 @@ fn a_truth_in_a_file_is_as_good_where_its_distances_are_known() {
         );
         assert_eq!(mean(&format!("--truth {name} --input line.csv --queries asked.csv")), 0.75, "{name}");
     }
-    // By name alone, row 2 is not row 1.
+    // By row number alone, row 2 differs from row 1.
     place.write("named.csv", "0,1,2\n5,3,1\n");
     assert_eq!(mean("--truth named.csv"), 0.5);
     let text = place.ok("recall answers.csv --truth named.csv").stdout;
     assert!(text.contains("cannot be told without distances"), "{text}");
     assert_eq!(mean("--truth named.csv --input line.csv --queries asked.csv"), 0.75);
-    // The oracle's own answers are perfect, whatever they are written as.
+    // Exact answers have recall 1 in every format.
     let perfect =
         place.ok("recall truth.npz --input line.csv --queries asked.csv --engine kdtree --json").stdout;
     assert_eq!(json(&perfect)["recall"][0]["min"], 1.0);
 }
 
 #[test]
-fn recall_is_by_the_metric_that_found_the_answers() {
+fn recall_uses_the_metric_of_the_answers() {
     let place = Place::new();
-    // By the angle, row 2 is as row 0; by l2, row 1 is nearest.
+    // Under angular, row 2 ties with row 0; under l2, row 1 is nearest.
     place.write("points.csv", "x,y\n1,0\n1,0.5\n8,0\n0,1\n");
     let search = "--input points.csv --queries all --engine kdtree";
     let mean = |args: &str| {
@@ -118,11 +118,11 @@ fn recall_is_by_the_metric_that_found_the_answers() {
             )
         );
     }
-    // Whoever says nothing is taken at the word of whoever asks, or of the truth.
+    // An answer without a stored metric takes that of the command or of the truth.
     place.ok(&format!("run {search} --k 2 --metric cosine --warmup 0 --repeats 1 --neighbors cosine.npy"));
     assert!(mean(&format!("cosine.npy {search}")) < 1.0, "by l2");
     assert_eq!(mean(&format!("cosine.npy {search} --truth cosine.parquet")), 1.0);
-    // What an earlier run's folder and a recording say.
+    // Metrics stored in a run's folder and in a recording.
     place.ok(&format!(
         "run {search} --k 2 --metric angular --exclude-self --warmup 0 --repeats 1 --out folder --record \
          run.warpscope"
@@ -165,7 +165,7 @@ fn a_truth_by_another_metric_is_refused() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_arguments_are_refused() {
     let place = place();
     place.write("three.csv", "0,1,2\n1,0,2\n5,3,1\n");
     let none = "there is no truth to compare with: give --input and --queries, by which it is computed, or \
@@ -219,7 +219,7 @@ fn answers_to_other_rows_are_refused() {
     assert!(place.ok(&format!("{recall} rows:5,3")).stdout.contains("        2  1.0000"));
     let truth = "recall three-five.npz --truth five-three.parquet";
     assert!(place.fails(1, truth).starts_with("ANSWERS: its query 0 is row 3, and row 5 is asked for"));
-    // Rows are those of the file, or nobody's.
+    // Row numbers must exist in the file.
     place.write("wrong.csv", "query,query_row,rank,index\n0,5,0,0\n0,5,1,3\n1,3,0,3\n1,3,1,5\n");
     let worst = json(&place.ok("recall wrong.csv --truth five-three.parquet --json").stdout);
     assert_eq!((&worst["worst"][0]["query"], &worst["worst"][0]["row"]), (&0.into(), &5.into()));
@@ -228,7 +228,7 @@ fn answers_to_other_rows_are_refused() {
     let bare = place.ok("recall bare.csv --truth truth.csv --json --out each.csv").stdout;
     assert_eq!(json(&bare)["worst"][0].get("row"), None);
     assert!(fs::read_to_string(place.path("each.csv")).unwrap().starts_with("query,recall_at_2,"));
-    // Nothing is missing where there is nothing more.
+    // Gaps beyond the number of points do not count as missing.
     place.ok("knn line.csv -k 9 --engine kdtree -o all.npz");
     assert!(!place.ok("recall all.npz --input line.csv --engine kdtree").stdout.contains("missing"));
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_recording_is_described_compared_and_needs_no_input() {
+fn a_recording_can_be_described_and_compared_without_its_input() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     let run =
@@ -14,7 +14,7 @@ fn a_recording_is_described_compared_and_needs_no_input() {
     fs::remove_file(place.path("points.csv")).unwrap();
 
     let report = json(&place.ok("info one.warpscope --json").stdout);
-    assert_eq!(report["runs"][0]["run"], record, "run.json is in it as it was printed");
+    assert_eq!(report["runs"][0]["run"], record, "the recording must contain run.json unchanged");
     assert_eq!(
         (&report["clouds"][0]["rows"], &report["clouds"][0]["dropped"], &report["runs"][0]["counted"]),
         (&5.into(), &1.into(), &true.into())
@@ -83,7 +83,7 @@ fn a_sweep_is_recorded_with_all_its_runs() {
 }
 
 #[test]
-fn what_cannot_be_recorded_or_opened_is_said_before_the_search() {
+fn recording_errors_are_reported_before_the_search() {
     let place = Place::new();
     place.write("no.warpscope", "x,y\n");
     let generated = "run --generate uniform:n=50 --engine lockstep --queries all --repeats 1 --warmup 0";
@@ -106,12 +106,12 @@ fn what_cannot_be_recorded_or_opened_is_said_before_the_search() {
 }
 
 #[test]
-fn a_damaged_recording_is_one_sentence_wherever_it_is_read() {
+fn a_damaged_recording_gives_a_one_line_error() {
     let place = Place::new();
     place.ok("run --generate uniform:n=500,d=3 --queries all --k 3 --warmup 0 --repeats 4 --engine \
               lockstep --record one.warpscope");
     let whole = fs::read(place.path("one.warpscope")).unwrap();
-    // In the points, which neither of the two looks at.
+    // Damage in the points, which neither command reads.
     let mut flipped = whole.clone();
     let name = b"clouds/0/points.npy";
     let points = flipped.windows(name.len()).position(|window| window == name).unwrap();

@@ -1,12 +1,12 @@
-//! `verify`: what it verifies, on the values that were searched and on those of the file, and how approximate
-//! a reference is.
+//! `verify`: checks against searched values and against the file's values, and recall of an approximate
+//! reference.
 
 use super::*;
 
 #[test]
-fn the_files_own_values_are_compared_where_that_is_asked() {
+fn exact_checks_the_values_of_the_file() {
     let place = Place::new();
-    // From row 0, row 1 is farther than row 2 by less than f32 can tell.
+    // From row 0, row 1 is farther than row 2 by less than f32 resolves.
     place.write("close.csv", "x\n0\n1.000000001\n1\n1e9\n");
     let verify =
         "verify --input close.csv --columns x --queries rows:0 --k 1 --exclude-self --engine lockstep,kdtree";
@@ -32,7 +32,7 @@ fn the_files_own_values_are_compared_where_that_is_asked() {
         (&values["queries"], &values["different"], &values["missing"]),
         (&1.into(), &1.into(), &1.into())
     );
-    assert_eq!(report["agreed"], true, "what is searched is f32");
+    assert_eq!(report["agreed"], true, "the search uses f32");
     assert_eq!(json(&place.ok(&format!("{verify} --json")).stdout)["file_values"], Value::Null);
     let two = place.ok(&format!("{verify} --f64").replace("--k 1", "--k 2")).stdout;
     assert!(two.contains("1 of 1 query are others, ties aside, all in the order alone"), "{two}");
@@ -41,19 +41,19 @@ fn the_files_own_values_are_compared_where_that_is_asked() {
     assert!(same.contains("of 300 queries are the same, but for ties"), "{same}");
 }
 
-/// Woodburn, Iowa, and a place east of it that is nearer in kilometres, one north of it that is nearer in
+/// Woodburn, Iowa, a place to the east that is nearer in kilometres, and one to the north that is nearer in
 /// degrees.
 const PLACES: &str = "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\n\
                       north,41.359822,-93.614875\n";
 
 #[test]
-fn answers_are_verified_by_the_metric_that_found_them() {
+fn answers_are_verified_with_their_own_metric() {
     let place = Place::new();
     place.write("places.csv", PLACES);
     let note =
         |name: &str| format!("note: the answers of {name} were found by haversine, so that is taken\n");
     let verify = "verify --input places.csv --queries all --k 3 --engine kdtree --reference";
-    // Parquet and Arrow say it of themselves, the others by the names of columns and arrays.
+    // Parquet and Arrow store the metric; for others, names of columns and arrays imply it.
     for name in ["found.parquet", "found.arrow", "found.csv", "found.tsv", "found.npz"] {
         place.ok(&format!("knn places.csv -k 3 --engine kdtree -o {name}"));
         let done = place.ok(&format!("{verify} {name}"));
@@ -73,7 +73,7 @@ fn answers_are_verified_by_the_metric_that_found_them() {
         "--reference: its answers were found by haversine, and the search is by l2; leave --metric out: \
          found.csv"
     );
-    // Row numbers alone say nothing: the metric is the one that `knn` takes.
+    // Row numbers alone imply nothing: the metric is the default of `knn`.
     place.ok("knn places.csv -k 3 --engine kdtree -o found.npy");
     place.ok(&format!("{verify} found.npy"));
     let asked = place.call(&format!("{verify} found.npy --metric l2"));
@@ -85,9 +85,9 @@ fn answers_are_verified_by_the_metric_that_found_them() {
 }
 
 #[test]
-fn answers_are_verified_on_the_columns_that_found_them() {
+fn answers_are_verified_on_their_own_columns() {
     let place = Place::new();
-    // By x and y alone, row 2 is the nearest of row 0; with the weight, which is a number too, row 1.
+    // By x and y alone, row 2 is nearest to row 0; with the numeric column `weight`, row 1 is.
     let rows = "1,0,0,0\n2,3,0,1\n3,1,0,90\n4,9,9,5\n";
     place.write("named.csv", &format!("id,left,up,weight\n{rows}"));
     place.write("posed.csv", &format!("id,pos_x,pos_y,weight\n{rows}"));
@@ -113,11 +113,11 @@ fn answers_are_verified_on_the_columns_that_found_them() {
         assert_eq!(
             (all.code, all.stderr.contains("note: ")),
             (1, false),
-            "what is given is taken: {}",
+            "given columns must be used: {}",
             all.stderr
         );
     }
-    // Queries from a file have columns of their own.
+    // Queries from a file have their own columns.
     place.ok("knn posed.csv asked.csv -k 2 --engine kdtree -o of_file.parquet");
     let of_file = place
         .ok("verify --input posed.csv --engine kdtree --queries asked.csv --k 2 --reference of_file.parquet");
@@ -126,7 +126,7 @@ fn answers_are_verified_on_the_columns_that_found_them() {
         "{}",
         of_file.stdout
     );
-    // Holes in a column that was not searched are none.
+    // Missing values in columns that are not searched do not matter.
     place.write("holes.csv", "pos_x,pos_y,weight\n0,0,0\n3,0,\n1,0,90\n9,9,5\n");
     place.ok("knn holes.csv -k 2 --engine kdtree -o holes.parquet");
     let holes =
@@ -137,7 +137,7 @@ fn answers_are_verified_on_the_columns_that_found_them() {
             .fails(1, "verify --input holes.csv --columns 0-2 --queries all --k 2 --engine kdtree")
             .contains("weight")
     );
-    // A cloud without these columns is taken as it is.
+    // A cloud without these columns is searched with its own.
     place.write("others.csv", "a,b\n0,0\n3,0\n1,0\n9,9\n");
     let others =
         place.ok("verify --input others.csv --engine kdtree --queries all --k 2 --reference found.parquet");
@@ -146,13 +146,13 @@ fn answers_are_verified_on_the_columns_that_found_them() {
         "{}",
         others.stderr
     );
-    // Where nothing is known of the columns, they are those that `knn` takes.
+    // If no columns are stored, the default columns of `knn` are used.
     place.ok("knn named.csv -k 2 --engine kdtree -o found.csv");
     place.ok(&format!("{verify} --queries all --k 2 --reference found.csv"));
 }
 
 #[test]
-fn what_goes_through_standard_streams_says_how_it_was_found() {
+fn metadata_survives_standard_streams() {
     let place = Place::new();
     place.write("points.csv", "x,y\n0,0\n3,4\n0,1\n6,8\n");
     for format in ["arrow", "parquet"] {
@@ -196,10 +196,10 @@ fn inner_products_are_not_verified_by_distance() {
 }
 
 #[test]
-fn the_recall_of_a_reference_is_told() {
+fn the_recall_of_a_reference_is_reported() {
     let place = Place::new();
     place.write("line.csv", "x\n0\n1\n-1.5\n2.5\n-3\n4\n");
-    // The neighbours of rows 0, 1 and 5, two each: right, one of two right, in a wrong order.
+    // Two neighbours each of rows 0, 1 and 5: correct, half correct, in wrong order.
     place.write("answers.csv", "0,1\n1,4\n3,5\n");
     let verify = "verify --input line.csv --queries rows:0,1,5 --k 2 --engine kdtree --reference answers.csv";
     let done = place.call(verify);

@@ -1,5 +1,5 @@
-//! An allocator that counts. Whatever else runs in the process is counted too, so that a test that uses it is
-//! alone in its binary.
+//! A counting allocator. It counts all allocations of the process, so a test that uses it must be alone in
+//! its binary.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::AtomicUsize;
@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 pub struct Counting;
 
-/// Bytes that are allocated, and the most that ever were since the last reset.
+/// Allocated bytes, and their peak since the last reset.
 pub static LIVE: AtomicUsize = AtomicUsize::new(0);
 pub static PEAK: AtomicUsize = AtomicUsize::new(0);
 
@@ -15,7 +15,7 @@ fn grown(by: usize) {
     PEAK.fetch_max(LIVE.fetch_add(by, Relaxed) + by, Relaxed);
 }
 
-// SAFETY: every call is the system's; the counters are beside it.
+// SAFETY: every call is forwarded to the system allocator; the counters do not affect it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         grown(layout.size());
@@ -36,7 +36,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // Large blocks are moved by the page table, not copied: the two are never there at once.
+        // Large blocks are remapped rather than copied: the old and new block never exist at once.
         LIVE.fetch_sub(layout.size(), Relaxed);
         grown(size);
         // SAFETY: as the caller promises.

@@ -1,4 +1,4 @@
-//! What is in a folder.
+//! The contents of a folder.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,7 @@ use std::{fs, io};
 /// Contents by path.
 pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
-/// Every file of a folder and the folders in it, by its path there. The program may be writing: what goes
-/// away meanwhile is left out.
+/// All files and folders below a folder, by relative path. Entries that disappear meanwhile are skipped.
 pub fn files(folder: &Path) -> Files {
     let mut found = Files::new();
     let mut folders = vec![folder.to_owned()];

@@ -1,4 +1,4 @@
-//! Random problems, and engines run over them as a run does it.
+//! Random problems, and engines that run them as a run does.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
@@ -10,24 +10,24 @@ use rand_core::{Rng, SeedableRng};
 use warpscope::cloud::{Column, Order, PointCloud, Source, Table};
 use warpscope::knn::{Answer, Build, Engine, Metric, Parameters, Problem, ProblemError, Queries, Setup};
 
-/// How the points of a test problem are distributed.
+/// The distribution of a test problem's points.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
     /// In a cube with edges of 2 to this power.
     Uniform { exponent: i32 },
-    /// All at few places.
+    /// Duplicates of a few points.
     Duplicates { places: usize },
-    /// On the corners of a grid: many equal distances.
+    /// On the corners of a grid: many ties.
     Grid { side: u32 },
     /// Only the first axes vary.
     FlatAxes { varying: usize },
-    /// Nearer and nearer to the last one.
+    /// Each nearer to the last point than the one before.
     Descending,
-    /// On a sphere about the first, which is the query: distances that differ by roundings only.
+    /// On a sphere about the first, which is the query: distances differ only by rounding.
     Sphere,
 }
 
-/// A test problem of random points; `seed` determines them.
+/// A test problem of random points, determined by `seed`.
 #[derive(Clone, Debug)]
 pub struct Case {
     pub shape: Shape,
@@ -37,9 +37,9 @@ pub struct Case {
     pub metric: Metric,
     pub order: Order,
     pub exclude_self: bool,
-    /// Rows to ask for; else the first, the last and a few of their own.
+    /// Rows to query; otherwise the first, the last and a few more.
     pub query_rows: Option<Vec<u32>>,
-    /// Whether queries are a cloud of their own.
+    /// Whether queries are a separate cloud.
     pub foreign: bool,
     pub seed: u64,
 }
@@ -96,7 +96,8 @@ impl Case {
         )
     }
 
-    /// A cloud of so many of its points. Under haversine it has two columns in degrees, whatever `dims` says.
+    /// A cloud of the given number of points. Under haversine it has two columns in degrees, whatever `dims`
+    /// is.
     fn cloud(&self, count: usize, seed: u64, frame: Option<&PointCloud>) -> Arc<PointCloud> {
         if self.metric != Metric::Haversine {
             return cloud(self.points(count, seed), self.dims, frame);
@@ -160,7 +161,7 @@ pub fn cloud(values: Vec<f64>, dims: usize, frame: Option<&PointCloud>) -> Arc<P
 /// Builds the problem of a case.
 ///
 /// # Errors
-/// Where the rules refuse it.
+/// If the problem is invalid.
 pub fn build_problem(case: &Case) -> Result<Problem, ProblemError> {
     let data = case.cloud(case.n, case.seed, None);
     let queries = if case.foreign {
@@ -180,12 +181,12 @@ pub fn build_problem(case: &Case) -> Result<Problem, ProblemError> {
     Problem::new(&data, &queries, setup)
 }
 
-/// Answers all queries, in two chunks, by the counted build.
+/// Answers all queries in two chunks with the counted build.
 pub fn answer(engine: &mut dyn Engine, problem: &Problem) -> Answer {
     answer_with(engine, problem, &Parameters::NONE)
 }
 
-/// The same as parameters say.
+/// The same with parameters.
 pub fn answer_with(engine: &mut dyn Engine, problem: &Problem, parameters: &Parameters) -> Answer {
     let mut answer = Answer::default();
     let mut search = engine.load(problem, parameters, false).unwrap_or_else(|error| panic!("{error}"));
@@ -197,7 +198,7 @@ pub fn answer_with(engine: &mut dyn Engine, problem: &Problem, parameters: &Para
         }
     }
     search.download(&mut answer.neighbors).unwrap_or_else(|error| panic!("{error}"));
-    // What was found in the cache took no time.
+    // Cached work took no time.
     assert!(search.resident() || !search.setup_ms().is_empty());
     answer
 }

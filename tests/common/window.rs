@@ -1,4 +1,4 @@
-//! The window in tests, driven by the names of its parts.
+//! The window in tests, driven by accessible names.
 
 #![allow(dead_code, reason = "each test binary uses its own part")]
 
@@ -14,7 +14,7 @@ use warpscope::run::EngineChoice;
 
 pub type Window = Harness<'static, App>;
 
-/// A window without a picture, with the panes of a search beside the views.
+/// A window without a picture, with the panes of a search next to the views.
 pub fn window(change: impl FnOnce(&mut State) + 'static) -> Window {
     Harness::builder().with_size([1280.0, 800.0]).build_eframe(move |cc| {
         let mut state = State { tree: measuring_layout(), ..State::default() };
@@ -23,7 +23,7 @@ pub fn window(change: impl FnOnce(&mut State) + 'static) -> Window {
     })
 }
 
-/// A small problem that is answered in a moment.
+/// A small problem with an immediate answer.
 pub fn small(state: &mut State) {
     state.draft.generator = "uniform:n=500,d=2".to_owned();
     state.draft.query_count = "40".to_owned();
@@ -32,7 +32,7 @@ pub fn small(state: &mut State) {
     state.draft.engine = EngineChoice::named(EngineId::new("lockstep"));
 }
 
-/// Places on the globe as a file: so many rows of longitude and latitude.
+/// A file of random positions on the globe, in longitude and latitude.
 pub fn places(folder: &std::path::Path, rows: u32) -> std::path::PathBuf {
     let path = folder.join("places.csv");
     let row = |at: u32| format!("{},{}", f64::from(at * 37 % 359) - 179.3, f64::from(at * 53 % 171) - 85.2);
@@ -41,23 +41,23 @@ pub fn places(folder: &std::path::Path, rows: u32) -> std::path::PathBuf {
     path
 }
 
-/// How long anything may take: much longer than on a busy machine, as a hang takes for ever.
+/// Timeout for any wait; generous, because a hang lasts for ever.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// Steps until something is so.
+/// Steps until a condition holds.
 #[track_caller]
 pub fn until(window: &mut Window, what: &str, mut done: impl FnMut(&App) -> bool) {
     let started = Instant::now();
     loop {
         window.step();
         if done(window.state()) {
-            // Once more, so that what is there is also on screen.
+            // Once more, to draw the new state.
             window.run_steps(2);
             return;
         }
         assert!(
             started.elapsed() < PATIENCE,
-            "{what} did not happen; the log says {:?}",
+            "timeout waiting for {what}; log: {:?}",
             window.state().session().log.entries()
         );
         std::thread::sleep(Duration::from_millis(5));
@@ -76,8 +76,7 @@ pub fn until_answered(window: &mut Window) {
     });
 }
 
-/// Shows the cloud that is open as before anybody asked: without the query that is picked when a cloud is
-/// opened.
+/// Shows the open cloud without the query that opening it picked.
 pub fn without_query(window: &mut Window) {
     until(window, "the first answer", |app| app.session().answered.is_some() && !app.is_busy());
     let cloud = window.state().session().cloud.clone().expect("a cloud");
@@ -85,7 +84,7 @@ pub fn without_query(window: &mut Window) {
     window.run_steps(2);
 }
 
-/// Opens a part of a panel that is folded.
+/// Opens a collapsed section of a panel.
 pub fn unfold(window: &mut Window, part: &str) {
     window.get_by_label(part).click();
     window.run_steps(20);
@@ -96,7 +95,7 @@ pub fn press(window: &mut Window, button: &str) {
     window.run_steps(3);
 }
 
-/// Presses a button that may have to be scrolled to.
+/// Presses a button, scrolling to it if necessary.
 #[track_caller]
 pub fn press_below(window: &mut Window, button: &str) {
     window.get_by_role_and_label(Role::Button, button).click_accesskit();

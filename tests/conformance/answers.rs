@@ -1,4 +1,4 @@
-//! Answers: the edges, random problems, sizes, ties, prefixes, builds and ranges.
+//! Answers: edge cases, random problems, sizes, ties, prefixes, builds and ranges.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -13,8 +13,8 @@ use warpscope::progress::Silent;
 use crate::common::{Case, Shape, answer, build_problem};
 use crate::subject::{Bench, Subject, check_declared, check_profile, on_gpu, same_counts, same_neighbors};
 
-/// k and d of the edges: of warps, of registers a lane, of staged batches. What an engine does not take it
-/// must refuse.
+/// k and d at the boundaries of warps, registers per lane and staged batches. An engine must refuse values
+/// that it does not support.
 const K: [usize; 13] = [1, 31, 32, 33, 64, 100, 128, 200, 256, 500, 512, 1000, 1024];
 const D: [usize; 5] = [1, 2, 3, 17, 128];
 
@@ -25,13 +25,13 @@ fn check(subjects: &[Subject], cases: impl IntoIterator<Item = Case>) {
 }
 
 pub fn every_k_and_d(subjects: &[Subject]) {
-    // Up to so many points `cuda-split` collects them all, and beyond them it takes a sample first.
+    // Up to some number of points `cuda-split` collects them all; beyond it takes a sample first.
     let n = if on_gpu(subjects) { vec![5000, 40_001] } else { vec![1500] };
     let limits = subjects.iter().map(|subject| subject.engine.limits);
     let reached = |limit: usize, most: usize| {
         [Some(limit), limit.checked_add(1)].into_iter().flatten().filter(move |&value| value <= most)
     };
-    // Sets, as most engines share a limit.
+    // A set, because most engines share a limit.
     let k: BTreeSet<usize> =
         K.into_iter().chain(limits.clone().flat_map(|limits| reached(limits.k, 1024))).collect();
     let d: BTreeSet<usize> = D.into_iter().chain(limits.flat_map(|limits| reached(limits.d, 300))).collect();
@@ -44,8 +44,8 @@ pub fn every_k_and_d(subjects: &[Subject]) {
     );
 }
 
-/// More neighbours than the reference finds, up to more than there are points: the oracle accepts them, and
-/// the engines that take so many agree, in their counts with their twins.
+/// k above the reference's limit, up to more than n. The oracle must accept the answers. Engines that support
+/// such k must agree, and their counters must agree with their twins'.
 pub fn k_up_to_n(subjects: &[Subject]) {
     let n = if on_gpu(subjects) { 30_011 } else { 5003 };
     let shapes = [
@@ -70,7 +70,7 @@ pub fn k_up_to_n(subjects: &[Subject]) {
                 check_declared(subject.engine, &problem, &found, &what);
                 if subject.device != DeviceId::Cpu && subject.engine.runs_on.contains(&DeviceKind::Cpu) {
                     let twin = answer(
-                        subject.engine.open_on(DeviceId::Cpu).expect("it runs there").as_mut(),
+                        subject.engine.open_on(DeviceId::Cpu).expect("it runs on that device").as_mut(),
                         &problem,
                     );
                     same_counts(&found, &twin, &what);
@@ -81,7 +81,7 @@ pub fn k_up_to_n(subjects: &[Subject]) {
     }
 }
 
-/// n below, at and above k; one point; batches, blocks and windows that are not full.
+/// n around k; one point; partial batches, blocks and windows.
 pub fn few_points(subjects: &[Subject]) {
     let sizes = [
         (1, 1),
@@ -110,7 +110,7 @@ pub fn many_dimensions(subjects: &[Subject]) {
     let cases = n
         .into_iter()
         .flat_map(|n| [255, 256, 257, 300, 1000].map(|dims| Case { n, dims, k: 10, ..Case::default() }));
-    // More than any buffer of a kernel holds, and the most that the filter takes.
+    // More than any kernel's buffer holds, and the most that the filter supports.
     let most = [(4097, 300), (65_535, 40)].map(|(dims, n)| Case {
         n,
         dims,
@@ -121,7 +121,7 @@ pub fn many_dimensions(subjects: &[Subject]) {
     check(subjects, cases.chain(most));
 }
 
-/// Where samples and lists begin and end, and queries that fill no block.
+/// The boundaries of samples and lists, and queries that do not fill a block.
 pub fn partial_samples(subjects: &[Subject]) {
     let n = [8191, 8192, 8193, 8448, 8449, 16_384, 16_385, 20_479, 20_481];
     let sizes = n.into_iter().flat_map(|n| {
@@ -144,7 +144,7 @@ pub fn partial_samples(subjects: &[Subject]) {
             ..Case::default()
         })
     });
-    // So many queries that they are shared out in blocks.
+    // Enough queries to be distributed over blocks.
     let blocks = [(97, 4), (500, 16), (1001, 5)].map(|(queries, dims)| {
         let query_rows = Some((0..queries).map(|query| query * 13 % 300).collect());
         Case { shape: Shape::Grid { side: 4 }, n: 300, dims, k: 20, query_rows, ..Case::default() }
@@ -152,8 +152,8 @@ pub fn partial_samples(subjects: &[Subject]) {
     check(subjects, sizes.chain(queries).chain(blocks));
 }
 
-/// More neighbours than most engines take: the others are held against the oracle, and on a GPU against their
-/// twin.
+/// More neighbours than most engines support. The others are compared with the oracle, and on a GPU with
+/// their twin.
 pub fn many_neighbours(subjects: &[Subject]) {
     for subject in subjects.iter().filter(|subject| subject.engine.limits.k > 1024) {
         let mut engine = subject.open();
@@ -181,8 +181,8 @@ pub fn many_neighbours(subjects: &[Subject]) {
     }
 }
 
-/// Points that lie in all ways, in both orders and all metrics, with the query's own row and without, queries
-/// from elsewhere, and coordinates as tiny and as huge as are accepted.
+/// All distributions of points, in both orders and all metrics, with and without the query's own row, queries
+/// outside the cloud, and the smallest and largest coordinates accepted.
 pub fn shapes(subjects: &[Subject]) {
     let n = if on_gpu(subjects) { vec![5000, 50_003] } else { vec![3000] };
     let mut cases = Vec::new();
@@ -227,7 +227,8 @@ pub fn shapes(subjects: &[Subject]) {
     check(subjects, cases);
 }
 
-/// Far more points than f32 has distances: the order by rounded distance is not the order by true distance.
+/// Far more points than distinct f32 distances: order by rounded distance differs from order by true
+/// distance.
 pub fn ties(subjects: &[Subject]) {
     let report = Bench::new(subjects).check(&Case {
         shape: Shape::Sphere,
@@ -244,7 +245,7 @@ fn random(subjects: &[Subject], cases: u32, strategy: impl Strategy<Value = Case
     let bench = RefCell::new(Bench::new(subjects));
     let mut runner = TestRunner::new(Config { cases, failure_persistence: None, ..Config::default() });
     let result = runner.run(&strategy, |case| {
-        // A case that the problem's rules refuse (no extent left in f32, only zero rows) is no case.
+        // Skip cases that are invalid problems (no extent left in f32, or only zero rows).
         prop_assume!(build_problem(&case).is_ok());
         bench.borrow_mut().check(&case);
         Ok(())
@@ -263,7 +264,8 @@ pub fn random_problems(subjects: &[Subject]) {
     }
 }
 
-/// Queries of many dimensions share staged points: any number of queries, and batches of one group to many.
+/// With many dimensions, queries share staged points: any number of queries, and batches of one to many
+/// groups.
 pub fn random_problems_in_many_dimensions(subjects: &[Subject]) {
     let wide = (Case::any(), 4usize..=300, 1usize..400, 1usize..12);
     let of = |(case, dims, n, queries): (Case, usize, usize, usize)| {
@@ -273,8 +275,8 @@ pub fn random_problems_in_many_dimensions(subjects: &[Subject]) {
     random(subjects, 200, wide.prop_map(of));
 }
 
-/// Blocks, chunks and batches at the size of real work, with a last block that is not full.
-pub fn problems_at_size(subjects: &[Subject]) {
+/// Blocks, chunks and batches of realistic size, with a partial last block.
+pub fn realistic_sizes(subjects: &[Subject]) {
     let rows = |queries: u32, step: u32| Some((0..queries).map(|i| i * step).collect());
     if !on_gpu(subjects) {
         let sizes = [(2, 32), (3, 100), (2, 1024), (16, 10)];
@@ -311,7 +313,7 @@ pub fn problems_at_size(subjects: &[Subject]) {
     check(subjects, many.into_iter().chain(few));
 }
 
-/// The first k of an answer for more neighbours are the answer for k.
+/// The first k neighbours of an answer for a larger k are the answer for k.
 pub fn smaller_k_is_a_prefix(subjects: &[Subject]) {
     for subject in subjects {
         let (mut engine, limits) = (subject.open(), subject.engine.limits);
@@ -338,7 +340,7 @@ pub fn smaller_k_is_a_prefix(subjects: &[Subject]) {
     }
 }
 
-/// Counted, timed and profiled builds give the same bits, and each what it promises beside them.
+/// Counted, timed and profiled builds give the same bits, and each gives the extra results that it promises.
 pub fn builds_agree(subjects: &[Subject]) {
     for subject in subjects {
         let mut engine = subject.open();
@@ -372,7 +374,7 @@ pub fn builds_agree(subjects: &[Subject]) {
     }
 }
 
-/// Ranges of a search, as a run asks for them: each alone, in any sizes and order, some again and again.
+/// Ranges of a search: single, in any size and order, some repeated.
 pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
     for subject in subjects {
         let mut engine = subject.open();
@@ -404,7 +406,7 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
                             (found.measured.of(searched + at), expected.measured.of(query));
                         assert!(
                             counts.eq(of_all),
-                            "{subject}: {case:?}: what is counted of query {query} depends on the range"
+                            "{subject}: {case:?}: counters of query {query} depend on the range"
                         );
                     }
                 }
@@ -413,17 +415,13 @@ pub fn ranges_answer_their_own_queries(subjects: &[Subject]) {
             search.download(&mut found.neighbors).unwrap();
             same_neighbors(&found.neighbors, &expected.neighbors, &format!("{subject}: {case:?}"));
             let counted = if subject.engine.counts() { searched } else { 0 };
-            assert_eq!(
-                found.measured.queries(),
-                counted,
-                "{subject}: what was searched is counted, each time"
-            );
+            assert_eq!(found.measured.queries(), counted, "{subject}: every search must be counted");
         }
     }
 }
 
-/// In random order no measure's mean is above its theory.
-pub fn means_stay_under_the_theory(subjects: &[Subject]) {
+/// In random order, the mean of every measure is at most its theoretical bound.
+pub fn means_stay_below_the_theoretical_bound(subjects: &[Subject]) {
     for subject in subjects {
         let k = 32.min(subject.engine.limits.k);
         let case = Case {
@@ -438,7 +436,7 @@ pub fn means_stay_under_the_theory(subjects: &[Subject]) {
         for measure in subject.engine.measures {
             let Some(theory) = &measure.theory else { continue };
             let (mean, bound) =
-                (found.measured.mean(measure.name).expect("it is counted"), (theory.mean)(&problem.shape()));
+                (found.measured.mean(measure.name).expect("counters"), (theory.mean)(&problem.shape()));
             assert!(
                 mean <= bound,
                 "{subject}: {mean} {} on average, {bound} {}",

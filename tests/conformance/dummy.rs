@@ -1,5 +1,5 @@
-//! An engine that no table lists, with two measures of its own: what a new one has to bring, and the proof
-//! that nothing but its descriptor is asked for.
+//! An engine outside the registry, with two measures of its own. It shows what a new engine must provide, and
+//! that only its descriptor is used.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -52,7 +52,7 @@ pub static DUMMY: Descriptor = Descriptor {
     id: EngineId::new("dummy"),
     group: Group::Cpu,
     about: "Sorts all points.",
-    source: "nobody",
+    source: "none",
     code: &[],
     document: "README.md",
     lesson: None,
@@ -81,7 +81,7 @@ pub static DUMMY: Descriptor = Descriptor {
     open: |device| Ok(Box::new(Dummy(device))),
 };
 
-/// Answers that it has room for, in bytes.
+/// The size of its answer buffer in bytes.
 const ROOM: usize = 1 << 30;
 
 pub fn subjects() -> Vec<Subject> {
@@ -90,7 +90,7 @@ pub fn subjects() -> Vec<Subject> {
 
 struct Dummy(DeviceId);
 
-/// The points as it takes them in.
+/// The points in the engine's layout.
 struct Taken(Vec<f32>);
 
 struct DummySearch<'a> {
@@ -212,9 +212,9 @@ impl Search for DummySearch<'_> {
     }
 }
 
-/// A run of it is summed up and exported by what it declares.
+/// Its runs are summarised and exported according to its descriptor.
 #[test]
-fn a_run_of_an_engine_with_measures_of_its_own_is_exported() {
+fn runs_of_an_engine_with_custom_measures_are_exported() {
     let data = cloud((0..600).map(|at| f64::from(at * 7919 % 601)).collect(), 2, None);
     let method: Method = "dummy:block=16".parse().unwrap();
     let spec = RunSpec {

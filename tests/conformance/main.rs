@@ -1,7 +1,7 @@
-//! What every engine of the registry must hold, on each kind of device that it runs on, and the same for an
-//! engine that no table lists ([`dummy`]). A new engine is tested by its row alone.
+//! Requirements on every engine of the registry, on each kind of device that it supports, and on an engine
+//! outside the registry ([`dummy`]). Registering a new engine is enough to test it.
 //!
-//! On a GPU `scripts/gpu-check` runs them. What is particular to a kernel is in `tests/cuda*.rs`.
+//! `scripts/gpu-check` runs the GPU tests. Tests of single kernels are in `tests/cuda*.rs`.
 
 #[path = "../common/mod.rs"]
 mod common;
@@ -15,7 +15,7 @@ mod refusals;
 mod rules;
 mod subject;
 
-/// Each check as a test of the engines on the CPU, of those on a GPU, and of the dummy.
+/// Defines each check as a test of the CPU engines, of the GPU engines, and of the dummy.
 macro_rules! conformance {
     ($($check:path as $name:ident),+ $(,)?) => {
         mod cpu {
@@ -47,16 +47,16 @@ conformance! {
     crate::answers::ties as ties,
     crate::answers::random_problems as random_problems,
     crate::answers::random_problems_in_many_dimensions as random_problems_in_many_dimensions,
-    crate::answers::problems_at_size as problems_at_size,
+    crate::answers::realistic_sizes as realistic_sizes,
     crate::answers::smaller_k_is_a_prefix as smaller_k_is_a_prefix,
     crate::answers::builds_agree as builds_agree,
     crate::answers::ranges_answer_their_own_queries as ranges_answer_their_own_queries,
-    crate::answers::means_stay_under_the_theory as means_stay_under_the_theory,
+    crate::answers::means_stay_below_the_theoretical_bound as means_stay_below_the_theoretical_bound,
     crate::parameters::every_value_gives_the_same_bits as every_value_gives_the_same_bits,
-    crate::parameters::words_give_the_same_bits_to_all_points as words_give_the_same_bits_to_all_points,
+    crate::parameters::enumerated_values_give_the_same_bits as enumerated_values_give_the_same_bits,
     crate::parameters::resolved_parameters_resolve_to_themselves as resolved_parameters_resolve_to_themselves,
-    crate::points::points_are_taken_in_once as points_are_taken_in_once,
+    crate::points::points_are_prepared_once as points_are_prepared_once,
     crate::refusals::limits_are_refused_by_number as limits_are_refused_by_number,
     crate::refusals::wrong_parameters_are_refused_by_name as wrong_parameters_are_refused_by_name,
-    crate::refusals::memory_is_asked_for_before_the_start as memory_is_asked_for_before_the_start,
+    crate::refusals::memory_is_checked_before_the_start as memory_is_checked_before_the_start,
 }

@@ -1,4 +1,4 @@
-//! What engines take of a GPU's memory, beside what they asked for before they took it.
+//! GPU memory of engines, compared with their estimates.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use crate::subject::of;
 
 const MIB: usize = 1 << 20;
 
-/// What the device has left once streams gave back what they freed.
+/// Free device memory after streams have released theirs.
 fn free(context: &Arc<CudaContext>) -> usize {
     context.synchronize().unwrap();
     context.mem_get_info().unwrap().0
 }
 
-/// Takes all but `left` bytes, in pieces: what is free need not lie together.
+/// Allocates all but `left` bytes, in pieces, because free memory need not be contiguous.
 fn fill(context: &Arc<CudaContext>, left: usize) -> Vec<CudaSlice<u8>> {
     const PIECE: usize = 4 << 30;
     let stream = context.default_stream();
     let all = free(context) - left;
     let sizes = std::iter::repeat_n(PIECE, all / PIECE).chain([all % PIECE]);
-    // SAFETY: never read.
+    // SAFETY: the memory is never read.
     let ballast = sizes
         .map(|size| {
             unsafe { stream.alloc::<u8>(size) }.unwrap_or_else(|error| panic!("{size} of {all}: {error}"))
@@ -32,17 +32,17 @@ fn fill(context: &Arc<CudaContext>, left: usize) -> Vec<CudaSlice<u8>> {
     ballast
 }
 
-/// An engine that takes a problem where less is free than it uses would fail in the middle of a run: it must
-/// refuse, or search in a way that takes less. Queries below, at and beside a tile of the filter's.
+/// An engine that starts a problem with less free memory than it needs would fail during a run. It must
+/// refuse, or search in a way that needs less. Numbers of queries below, at and above a tile of the filter.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn estimates_cover_what_is_allocated() {
+fn memory_estimates_cover_allocations() {
     let context = CudaContext::new(0).unwrap_or_else(|error| panic!("{error}"));
     for subject in of(DeviceKind::Gpu) {
         let mut engine = subject.open();
         for q in [1, 127, 128] {
-            // The filter's bits are the largest with few dimensions; a sphere about the queries makes it fall
-            // back.
+            // The filter's bit masks are largest in few dimensions; points on a sphere about the queries
+            // force the fallback.
             for (n, dims, shape) in [
                 (4_000_000, 2, Shape::Uniform { exponent: 0 }),
                 (4_000_000, 4, Shape::Sphere),
@@ -65,10 +65,10 @@ fn estimates_cover_what_is_allocated() {
                     problem.cache().clear();
                     Ok::<_, EngineError>((used, how))
                 };
-                // The first time, modules are loaded and tables made.
+                // The first search loads modules and builds tables.
                 answer(&problem).unwrap_or_else(|error| panic!("{subject}: {error}"));
                 let (used, _) = answer(&problem).unwrap_or_else(|error| panic!("{subject}: {error}"));
-                // What the driver rounds up to is not the engine's.
+                // Rounding by the driver does not count.
                 let left = used.saturating_sub(2 * MIB);
                 let ballast = fill(&context, left);
                 let outcome = answer(&problem);
@@ -79,8 +79,8 @@ fn estimates_cover_what_is_allocated() {
                 );
                 match outcome {
                     Err(EngineError::Memory { needed, free, .. }) => assert!(needed > free, "{subject}"),
-                    Err(error) => panic!("{subject}: q = {q}, d = {dims}: it was taken, and then: {error}"),
-                    // In another way, or in tiles of fewer rows.
+                    Err(error) => panic!("{subject}: q = {q}, d = {dims}: accepted, then failed: {error}"),
+                    // By another algorithm, or in smaller tiles.
                     Ok((less, _)) => {
                         assert!(less < used, "{subject}: q = {q}, d = {dims}: {less} bytes of {left}")
                     }

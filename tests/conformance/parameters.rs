@@ -1,4 +1,4 @@
-//! Parameters: whatever is chosen, the bits are the same.
+//! Parameters never change the answer's bits.
 
 use warpscope::engines::registry;
 use warpscope::knn::{Build, EngineError, Group, Method, Neighbors, Parameter, Parameters, Values};
@@ -6,7 +6,7 @@ use warpscope::knn::{Build, EngineError, Group, Method, Neighbors, Parameter, Pa
 use crate::common::{Case, Shape, answer, answer_with, build_problem};
 use crate::subject::{Subject, check_declared, on_gpu, same_counts, same_neighbors};
 
-/// Values of a parameter: every word, and of numbers the ends and the powers of two between them.
+/// Values of a parameter: every enumerated value; for numbers, both ends and the powers of two between them.
 fn values(parameter: &Parameter) -> Vec<String> {
     match &parameter.values {
         Values::Words(words) => words.iter().map(|&word| word.to_owned()).collect(),
@@ -20,9 +20,9 @@ fn values(parameter: &Parameter) -> Vec<String> {
     }
 }
 
-/// Every point a query, and timed: then an engine may search many queries together. With every word that its
-/// parameters take the bits are those of the counted build.
-pub fn words_give_the_same_bits_to_all_points(subjects: &[Subject]) {
+/// With every point a query, a timed search may batch queries. Every enumerated value must give the same bits
+/// as the counted build.
+pub fn enumerated_values_give_the_same_bits(subjects: &[Subject]) {
     let grid = |side| Shape::Grid { side };
     let cases = [
         (grid(16), 3, 7),
@@ -33,13 +33,13 @@ pub fn words_give_the_same_bits_to_all_points(subjects: &[Subject]) {
         (Shape::Uniform { exponent: 0 }, 2, 50),
         (Shape::Uniform { exponent: 0 }, 3, 100),
         (Shape::Duplicates { places: 90 }, 3, 20),
-        // Far from one another where they are far from the last: a curve through them jumps.
+        // Consecutive points far apart, so that a space-filling curve through them jumps.
         (Shape::Descending, 2, 100),
     ];
     for subject in subjects.iter().filter(|subject| !subject.engine.parameters.is_empty()) {
         let mut engine = subject.open();
         for (shape, dims, k) in cases {
-            // A selector's queries have nothing in common: fewer tell as much.
+            // A selector treats queries independently, so a few are enough.
             let n = match (on_gpu(&[*subject]), subject.engine.group) {
                 (true, _) => 40_000,
                 (false, Group::Selection) => 400,
@@ -78,12 +78,12 @@ pub fn words_give_the_same_bits_to_all_points(subjects: &[Subject]) {
     }
 }
 
-/// Each allowed value, alone, answers as the engine does by itself, or is refused as a parameter that does
-/// not fit the problem, the device or the other parameters.
+/// Each allowed value alone gives the same answer as the defaults, or is refused as unsuitable for the
+/// problem, the device or other parameters.
 pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
     for subject in subjects.iter().filter(|subject| !subject.engine.parameters.is_empty()) {
         let mut engine = subject.open();
-        // Few dimensions, and so many that other kernels take over.
+        // Few dimensions, and enough for other kernels to be used.
         for dims in [2, 5] {
             let problem = build_problem(&Case {
                 n: 5003,
@@ -110,7 +110,7 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                     let found = answer_with(engine.as_mut(), &problem, &parameters);
                     same_neighbors(&found.neighbors, &expected.neighbors, &what);
                     if on_gpu(&[*subject]) {
-                        // There the timed build is another kernel.
+                        // On a GPU the timed build is another kernel.
                         let (mut search, mut timed) =
                             (engine.load(&problem, &parameters, false).unwrap(), Neighbors::default());
                         search.search(0..problem.q(), Build::Timed).unwrap();
@@ -118,7 +118,7 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                         same_neighbors(&timed, &expected.neighbors, &format!("{what}, timed"));
                     }
                     check_declared(subject.engine, &problem, &found, &what);
-                    // One that others count alike may not count by its parameters.
+                    // If other engines share the algorithm, parameters must not change the counters.
                     if registry::ENGINES
                         .iter()
                         .filter(|engine| engine.algorithm() == subject.engine.algorithm())
@@ -128,8 +128,8 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                         same_counts(&found, &expected, &what);
                     }
                 }
-                // A word may be for other numbers of dimensions.
-                assert!(taken > 0, "{subject}: no value of {} is taken with d = {dims}", parameter.name);
+                // Some values may apply only to other numbers of dimensions, but not all.
+                assert!(taken > 0, "{subject}: no value of {} is accepted with d = {dims}", parameter.name);
             }
         }
     }
@@ -153,9 +153,9 @@ pub fn resolved_parameters_resolve_to_themselves(subjects: &[Subject]) {
                 .load(&problem, &resolved, false)
                 .unwrap_or_else(|error| panic!("{method}: {error}"))
                 .parameters();
-            assert_eq!(again, resolved, "{subject}, d = {dims}: the method given again is the same");
+            assert_eq!(again, resolved, "{subject}, d = {dims}: a resolved method resolves to another");
             if subject.engine.parameters.is_empty() {
-                assert!(resolved.is_empty(), "{subject} has no choice");
+                assert!(resolved.is_empty(), "{subject} has nothing to resolve");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What engines make of points: once for all problems over them, and apart on each device.
+//! Prepared points: reused for all problems over them, and separate on each device.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ fn setup(k: usize) -> Setup {
     Setup { k, metric: Metric::L2, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false }
 }
 
-/// A problem's neighbours, whether the points were there, and what of taking them in was timed.
+/// Returns a problem's neighbours, whether prepared points were found, and the timed phases of preparing
+/// them.
 fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, Vec<SetupPhase>) {
     let mut search = engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{error}"));
     search.search(0..problem.q(), Build::Timed).unwrap_or_else(|error| panic!("{error}"));
@@ -31,34 +32,37 @@ fn answer(engine: &mut dyn Engine, problem: &Problem) -> (Neighbors, bool, Vec<S
     let phases: Vec<SetupPhase> = phases.into_iter().map(|(phase, _)| phase).collect();
     assert!(
         (1..phases.len()).all(|at| !phases[..at].contains(&phases[at])),
-        "a phase is timed once: {phases:?}"
+        "a phase is timed twice: {phases:?}"
     );
     (found, search.resident(), phases)
 }
 
-pub fn points_are_taken_in_once(subjects: &[Subject]) {
+pub fn points_are_prepared_once(subjects: &[Subject]) {
     for subject in subjects {
         let mut engine = subject.open();
         for (n, dims) in [(3000, 2), (3000, 3), (9000, 17)] {
             let points = points(n, dims);
             let problem = |row, k| Problem::over(&points, &Queries::Rows(vec![row]), setup(k)).unwrap();
             let (_, resident, phases) = answer(engine.as_mut(), &problem(5, 10));
-            assert!(!resident && !phases.is_empty(), "{subject}: they are taken in, and it is timed");
+            assert!(
+                !resident && !phases.is_empty(),
+                "{subject}: the first search must prepare the points and time it"
+            );
             let (found, resident, _) = answer(engine.as_mut(), &problem(7, 10));
-            assert!(resident, "{subject}: they are found");
-            // Another engine of the kind finds them too, and all see the same points.
+            assert!(resident, "{subject}: prepared points not found");
+            // Another engine of the kind finds the prepared points too, and both give the same answer.
             let (again, resident, _) = answer(subject.open().as_mut(), &problem(7, 10));
-            assert!(resident, "{subject}: they are cached with the points");
+            assert!(resident, "{subject}: not cached with the points");
             same_neighbors(&again, &found, &subject.to_string());
-            assert!(points.cache().clear(), "{subject}: there was something to release");
+            assert!(points.cache().clear(), "{subject}: nothing was released");
             let (again, resident, _) = answer(engine.as_mut(), &problem(7, 10));
-            assert!(!resident, "{subject}: they were released");
+            assert!(!resident, "{subject}: found points after release");
             same_neighbors(&again, &found, &subject.to_string());
         }
     }
 }
 
-/// Two devices' engines over the same points: neither finds what the other made of them.
+/// Engines on two devices over the same points do not find each other's prepared points.
 fn apart(engine: Subject, devices: [DeviceId; 2]) {
     let points = points(3000, 2);
     let problem = Problem::over(&points, &Queries::Rows(vec![0, 17]), setup(10)).unwrap();
@@ -66,11 +70,11 @@ fn apart(engine: Subject, devices: [DeviceId; 2]) {
     assert_eq!([opened[0].device_id(), opened[1].device_id()], devices);
     let first = answer(opened[0].as_mut(), &problem);
     let second = answer(opened[1].as_mut(), &problem);
-    assert!(!first.1 && !second.1, "{}: a device finds what is on another", engine.engine.id);
+    assert!(!first.1 && !second.1, "{}: found points of another device", engine.engine.id);
     same_neighbors(&second.0, &first.0, "two devices");
     assert!(
         opened.iter_mut().all(|opened| answer(opened.as_mut(), &problem).1),
-        "{}: each finds its own",
+        "{}: own points not found",
         engine.engine.id
     );
 }

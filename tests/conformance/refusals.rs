@@ -1,4 +1,4 @@
-//! Refusals: by number, before anything runs, and the engine lives on.
+//! Refusals name the number, come before any work, and leave the engine usable.
 
 use warpscope::knn::{DeviceKind, EngineError, Metric, Parameters, Problem};
 
@@ -8,14 +8,14 @@ use crate::subject::{Bench, Subject};
 fn refused(subject: &Subject, problem: &Problem, parameters: &Parameters) -> EngineError {
     match subject.open().load(problem, parameters, false) {
         Err(error) => error,
-        Ok(_) => panic!("{subject}: the job was taken"),
+        Ok(_) => panic!("{subject}: the job was accepted"),
     }
 }
 
 pub fn limits_are_refused_by_number(subjects: &[Subject]) {
     for subject in subjects {
         let (id, limits) = (subject.engine.id, subject.engine.limits);
-        // What no cloud of a test reaches is left to the sizes that it is made of.
+        // Skip limits that no test cloud reaches.
         let beyond = [
             (limits.k < 5000).then(|| ("k", limits.k, Case { k: limits.k + 1, ..Case::default() })),
             (limits.d < 5000).then(|| ("d", limits.d, Case { dims: limits.d + 1, k: 1, ..Case::default() })),
@@ -36,7 +36,7 @@ pub fn limits_are_refused_by_number(subjects: &[Subject]) {
                 format!("the {id} engine takes {name} up to {most}, not {}", most + 1)
             );
         }
-        // The query's own row takes a place.
+        // The query's own row needs a slot.
         let own = build_problem(&Case { k: limits.k, exclude_self: true, ..Case::default() }).unwrap();
         assert!(
             matches!(refused(subject, &own, &Parameters::NONE), EngineError::Limit { what: "k", .. }),
@@ -72,16 +72,16 @@ pub fn wrong_parameters_are_refused_by_name(subjects: &[Subject]) {
     Bench::new(subjects).check(&Case::default());
 }
 
-/// Answers that no machine holds.
-pub fn memory_is_asked_for_before_the_start(subjects: &[Subject]) {
+/// Answers larger than any machine's memory.
+pub fn memory_is_checked_before_the_start(subjects: &[Subject]) {
     for subject in subjects {
         let k = subject.engine.limits.k.min(1024);
         let gpu = subject.device.kind() == DeviceKind::Gpu;
         let queries = if gpu {
-            // 313 GiB: no GPU of today.
+            // 313 GiB: more than any current GPU.
             (313 << 30) / (8 * k)
         } else {
-            // All that the host has; elsewhere than on Linux it does not say.
+            // All of the host's memory; only Linux reports it.
             let Ok(meminfo) = std::fs::read_to_string("/proc/meminfo") else { continue };
             let total = meminfo
                 .split_whitespace()
@@ -94,7 +94,7 @@ pub fn memory_is_asked_for_before_the_start(subjects: &[Subject]) {
             build_problem(&Case { n: 2, k, dims: 1, query_rows: Some(vec![0; queries]), ..Case::default() })
                 .unwrap();
         let error = refused(subject, &problem, &Parameters::NONE);
-        // A host that is smaller than the GPU's answers refuses them first.
+        // A host with less memory than the GPU's answers need refuses them first.
         let (EngineError::Memory { needed, free, .. }
         | EngineError::HostMemory { needed, free }
         | EngineError::Answers { needed, free, .. }) = &error

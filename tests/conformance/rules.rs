@@ -1,21 +1,22 @@
-//! Rules 6 and 7 of the warp-per-query search (`docs/kernel.md`), restated, and what the twin tells beside
-//! its answers.
+//! An independent implementation of rules 6 and 7 of the warp-per-query search (`docs/kernel.md`), and the
+//! twin's other outputs.
 
 use warpscope::engines::lockstep::{self, LOCKSTEP};
 use warpscope::knn::{Answer, CONVERGENCE_ENTRIES, Counters, DeviceId, NONE, Problem, theory};
 
 use crate::common::{Case, Shape, answer, build_problem};
 
-/// What the reference counted of a query.
+/// The reference's counters of a query.
 pub fn counters_of(answer: &Answer, query: usize) -> Counters {
-    let value = |name: &str| answer.measured.column(name).expect("it is counted")[query];
+    let value = |name: &str| answer.measured.column(name).expect("counters")[query];
     Counters { merges: value("merges"), candidates: value("candidates"), groups_hit: value("groups_hit") }
 }
 
-/// The search of one query by the rules, one point at a time: no lanes, no networks, no batches.
+/// Searches one query by the rules, point by point: no lanes, networks or batches.
 #[derive(Default)]
 pub struct Simulation {
-    /// (bits of the squared distance, position), sorted: bits of non-negative floats sort as the floats do.
+    /// (bits of the squared distance, position), sorted: the bits of non-negative floats have the order of
+    /// the floats.
     result: Vec<(u32, u32)>,
     buffer: Vec<(u32, u32)>,
     pub counters: Counters,
@@ -36,8 +37,8 @@ impl Simulation {
             let distances: Vec<u32> =
                 lanes.clone().map(|position| distance(problem, position, query).to_bits()).collect();
             this.counters.groups_hit += u32::from(distances.iter().any(|&distance| distance < max_distance));
-            // One lane after the other against the latest bound is what a second ballot after a merge comes
-            // to.
+            // Testing lane after lane against the latest bound is equivalent to a second ballot after a
+            // merge.
             for (position, distance) in lanes.zip(distances) {
                 if distance < max_distance {
                     this.buffer.push((distance, position as u32));
@@ -64,7 +65,7 @@ impl Simulation {
         max_distance
     }
 
-    /// The bits of the squared distance, and the position, of a neighbour.
+    /// Bits of the squared distance and position of a neighbour.
     pub fn neighbour(&self, rank: usize) -> (u32, u32) {
         self.result.get(rank).copied().unwrap_or((f32::INFINITY.to_bits(), NONE))
     }
@@ -80,7 +81,7 @@ impl Simulation {
     }
 }
 
-/// The rule, as it is written down.
+/// The squared distance, as rule 1 states it.
 fn distance(problem: &Problem, position: usize, query: usize) -> f32 {
     let point = &problem.points()[position * problem.dims()..][..problem.dims()];
     point.iter().zip(problem.query(query)).fold(0.0, |acc, (p, q)| {
@@ -89,16 +90,16 @@ fn distance(problem: &Problem, position: usize, query: usize) -> f32 {
     })
 }
 
-/// A replayed query is alone in its tile, and counts as it did among others.
+/// A replayed query has a tile to itself, and counts the same as among others.
 #[test]
 fn replays_agree_in_many_dimensions() {
-    let problem = build_problem(&Case { n: 5000, dims: 70, ..Case::default() }).expect("the case is sound");
+    let problem = build_problem(&Case { n: 5000, dims: 70, ..Case::default() }).expect("a valid case");
     let found = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     for query in 0..problem.q() {
         let (counters, history) = lockstep::replay(&problem, query);
         assert_eq!(counters_of(&found, query), counters);
         let (points_seen, bounds) = found.convergence.of(query);
-        assert!(history.len() < CONVERGENCE_ENTRIES, "the whole history was kept");
+        assert!(history.len() < CONVERGENCE_ENTRIES, "the history was truncated");
         assert!(history.iter().map(|entry| entry.0).eq(points_seen.iter().copied()));
         assert!(history.iter().map(|entry| entry.1.to_bits()).eq(bounds.iter().map(|bound| bound.to_bits())));
     }
@@ -107,7 +108,7 @@ fn replays_agree_in_many_dimensions() {
 #[test]
 fn descending_distances_are_the_worst_case() {
     let case = Case { shape: Shape::Descending, n: 10_000, query_rows: Some(vec![9_999]), ..Case::default() };
-    let problem = build_problem(&case).expect("the case is sound");
+    let problem = build_problem(&case).expect("a valid case");
     let found = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
     let counted = counters_of(&found, 0);
     assert_eq!(

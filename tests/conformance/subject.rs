@@ -1,4 +1,4 @@
-//! An engine on a device, and what its answers are held against.
+//! An engine on a device, and the checks of its answers.
 
 use warpscope::engines::registry;
 use warpscope::knn::reference::{Report, judge};
@@ -11,11 +11,11 @@ use warpscope::progress::Silent;
 use crate::common::{Case, answer_with, build_problem};
 use crate::rules::{self, Simulation};
 
-/// The engine whose bits are every engine's: it is held against the oracle and the rules restated wherever it
-/// answers.
+/// The engine that all others must equal bit for bit. It is itself checked against the oracle and the
+/// restated rules.
 pub const REFERENCE: EngineId = EngineId::new("lockstep");
 
-/// Up to so many points the rules restated, a point at a time, are worth the wait.
+/// Up to this many points, the restated rules are fast enough to check.
 const RESTATED: usize = 6000;
 
 /// An engine on a device.
@@ -31,8 +31,8 @@ impl std::fmt::Display for Subject {
     }
 }
 
-/// All engines that run on a kind of device, on the first one; where `WARPSCOPE_ENGINES` lists some, only
-/// these.
+/// All engines that run on a kind of device, on the first such device; only those in `WARPSCOPE_ENGINES` if
+/// it is set.
 pub fn of(kind: DeviceKind) -> Vec<Subject> {
     let wanted = std::env::var("WARPSCOPE_ENGINES").ok();
     let is_wanted = |engine: &Descriptor| {
@@ -42,7 +42,7 @@ pub fn of(kind: DeviceKind) -> Vec<Subject> {
     there.map(|engine| Subject { engine, device: kind.first() }).collect()
 }
 
-/// Whether some of them run on a GPU: then sizes are a GPU's.
+/// Whether some run on a GPU, which needs larger problems.
 pub fn on_gpu(subjects: &[Subject]) -> bool {
     subjects.iter().any(|subject| subject.device.kind() == DeviceKind::Gpu)
 }
@@ -53,10 +53,10 @@ impl Subject {
     }
 }
 
-/// Engines that stay open from one problem to the next, beside the reference.
+/// Engines kept open between problems, and the reference.
 pub struct Bench {
     subjects: Vec<(Subject, Box<dyn Engine>)>,
-    /// The engines on the CPU that count as those on a GPU do, opened when they are asked for.
+    /// CPU twins of GPU engines, opened on demand.
     twins: Vec<(EngineId, Box<dyn Engine>)>,
 }
 
@@ -68,7 +68,7 @@ impl Bench {
         }
     }
 
-    /// Holds every engine's answer to a case against all that is known of it.
+    /// Checks every engine's answer to a case.
     pub fn check(&mut self, case: &Case) -> Report {
         let problem = build_problem(case).unwrap_or_else(|error| panic!("{case:?}: {error}"));
         self.check_problem(&problem, &format!("{case:?}"))
@@ -77,7 +77,7 @@ impl Bench {
     pub fn check_problem(&mut self, problem: &Problem, what: &str) -> Report {
         let reference = registry::find(REFERENCE).expect("the registry has it");
         let expected = answer_with(
-            reference.open_on(DeviceId::Cpu).expect("it runs everywhere").as_mut(),
+            reference.open_on(DeviceId::Cpu).expect("it runs on every machine").as_mut(),
             problem,
             &Parameters::NONE,
         );
@@ -126,7 +126,7 @@ impl Bench {
         report
     }
 
-    /// The engine on the CPU that runs this one's algorithm, where there is one.
+    /// The CPU engine with the same algorithm, if there is one.
     fn twin(&mut self, subject: Subject) -> Option<&mut (dyn Engine + 'static)> {
         let algorithm = subject.engine.algorithm();
         let on_cpu = |engine: &&&Descriptor| {
@@ -141,7 +141,7 @@ impl Bench {
     }
 }
 
-/// A search of all queries at once, again and again, which an engine may record and replay.
+/// Searches all queries repeatedly, which an engine may record and replay.
 fn check_repeated(engine: &mut dyn Engine, problem: &Problem, expected: &Neighbors, what: &str) {
     let mut search =
         engine.load(problem, &Parameters::NONE, false).unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -167,7 +167,7 @@ pub fn same_neighbors(found: &Neighbors, expected: &Neighbors, what: &str) {
     }
 }
 
-/// Measures and convergence, bit for bit.
+/// Measures and convergence must be equal bit for bit.
 pub fn same_counts(found: &Answer, expected: &Answer, what: &str) {
     assert!(
         found.measured.columns().map(|(name, _)| name).eq(expected.measured.columns().map(|(name, _)| name)),
@@ -195,15 +195,15 @@ pub fn same_counts(found: &Answer, expected: &Answer, what: &str) {
     }
 }
 
-/// A query's convergence: points seen and the bits of the bound.
+/// A query's convergence: points seen, and the bits of the bound.
 pub fn history(answer: &Answer, query: usize) -> Vec<(u32, u32)> {
     let (points_seen, bounds) = answer.convergence.of(query);
     points_seen.iter().zip(bounds).map(|(&seen, bound)| (seen, bound.to_bits())).collect()
 }
 
-/// What was counted is what the engine declares.
+/// Counters must be those that the engine declares.
 pub fn check_declared(engine: &Descriptor, problem: &Problem, found: &Answer, what: &str) {
-    assert!(found.profile.is_none(), "{what}: nobody asked for a profile");
+    assert!(found.profile.is_none(), "{what}: unrequested profile");
     let (declared, counted) =
         (engine.measures.iter().map(|measure| measure.name), found.measured.columns().map(|(name, _)| name));
     assert!(declared.eq(counted), "{what}: {:?}", found.measured);
@@ -236,7 +236,7 @@ pub fn check_declared(engine: &Descriptor, problem: &Problem, found: &Answer, wh
             points_seen.is_sorted() && bounds.iter().rev().is_sorted(),
             "{what}: query {query} does not converge"
         );
-        // The last merge is behind every neighbour, and its bound is the distance of the last one.
+        // The last merge comes after every neighbour, and its bound is the distance of the last one.
         let (positions, distances) = found.neighbors.of(query);
         let behind =
             positions.iter().filter(|&&position| position != NONE).max().map_or(0, |position| position + 1);
@@ -252,10 +252,10 @@ pub fn check_declared(engine: &Descriptor, problem: &Problem, found: &Answer, wh
     }
 }
 
-/// A profile is as the engine declares it.
+/// A profile must be as the engine declares it.
 pub fn check_profile(phases: &[ProfilePhase], queries: usize, found: &Answer, what: &str) {
     let Some(profile) = &found.profile else {
-        return assert!(phases.is_empty(), "{what}: its phases were not timed");
+        return assert!(phases.is_empty(), "{what}: no times of phases");
     };
     assert!(
         profile.phases.iter().map(String::as_str).eq(phases.iter().map(|phase| phase.name)),
@@ -266,7 +266,7 @@ pub fn check_profile(phases: &[ProfilePhase], queries: usize, found: &Answer, wh
     assert!(profile.spans.iter().all(|span| span.stop_ns >= span.start_ns), "{what}");
 }
 
-/// The reference, against the rules restated.
+/// Checks the reference against the restated rules.
 fn check_restated(problem: &Problem, found: &Answer, what: &str) {
     for query in 0..problem.q() {
         let expected = Simulation::of(problem, query);

@@ -1,12 +1,12 @@
-/* Preloaded into the program: makes one call of the C library fail, or ends the process there, as tests/faults.rs asks by
- * environment variables. Only calls that concern files below FAULT_DIR count.
+/* Preloaded into the program: makes one call of the C library fail, or kills the process before it, as environment variables
+ * of tests/faults.rs say. Only calls on files below FAULT_DIR count.
  *
- *   FAULT_DIR    the folder, absolute and without links
+ *   FAULT_DIR    the folder, as an absolute path without links
  *   FAULT_CALL   write, open (to create or write), rename, fsync, mkdir, chmod, unlink, rmdir, or all
- *   FAULT_AT     the number of the call, from 1; 0 counts only
- *   FAULT_KIND   ENOSPC, EIO, EINTR, EACCES, short (a write takes half of its bytes), kill (SIGKILL before the call)
- *   FAULT_STAYS  1: all later calls fail, too, as on a disk that is full
- *   FAULT_LOG    a file outside FAULT_DIR that gets a line when the call was reached
+ *   FAULT_AT     the number of the call, from 1; 0 only counts
+ *   FAULT_KIND   ENOSPC, EIO, EINTR, EACCES, short (a write of half the bytes), kill (SIGKILL before the call)
+ *   FAULT_STAYS  1: all later calls fail, too, as on a full disk
+ *   FAULT_LOG    a file outside FAULT_DIR that gets a line when the call is reached
  *   FAULT_CLOCK  seconds by which CLOCK_REALTIME goes back with each call
  */
 #define _GNU_SOURCE
@@ -64,7 +64,7 @@ static int is_file(int fd) {
 
 enum { NOTHING, FAIL, SHORT };
 
-/* Counts a call, and says what becomes of it. */
+/* Counts a call and decides its outcome. */
 static int fate(const char *call) {
     const char *wanted = getenv("FAULT_CALL"), *kind = getenv("FAULT_KIND"), *at = getenv("FAULT_AT");
     if (!wanted || !kind || !at || (strcmp(wanted, "all") && strcmp(wanted, call)))

@@ -1,4 +1,4 @@
-//! The pane Analysis: what the neighbours of all rows say of them, as colours, selections and files.
+//! The pane Analysis: results over all rows as colours, selections and files.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use warpscope::app::session::Colored;
 use warpscope::app::state::{PaneKind, single_layout};
 use warpscope::app::{AnalysisAction, AnalysisKind};
 
-/// Two clusters on a plane with a label each; one row of the first is labelled as the second.
+/// Two clusters on a plane with a label each; one row of the first has the label of the second.
 fn labelled(folder: &Path) -> std::path::PathBuf {
     let path = folder.join("labelled.csv");
     let mut rows = String::from("a,b,class\n");
@@ -22,7 +22,7 @@ fn labelled(folder: &Path) -> std::path::PathBuf {
     path
 }
 
-/// The window with the file open, and all of its rows analysed.
+/// The window with the file open and all its rows analysed.
 fn analysed(path: &Path) -> Window {
     let mut window = window(|state| {
         small(state);
@@ -39,16 +39,12 @@ fn analysed(path: &Path) -> Window {
 }
 
 #[test]
-fn one_press_says_what_neighbours_say() {
+fn one_click_analyses_all_rows() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = analysed(&labelled(folder.path()));
     let session = window.state().session();
     let analysed = session.analysed().expect("analysed");
-    assert_eq!(
-        analysed.labels.as_deref(),
-        Some("class"),
-        "a column that looks like labels is taken for them"
-    );
+    assert_eq!(analysed.labels.as_deref(), Some("class"), "a column that looks like labels must be chosen");
     assert!(window.query_by_label_contains("leave-one-out accuracy 99.75 % (399 of 400)").is_some());
     press(&mut window, "Colour by local outlier factor");
     until(&mut window, "the colours", |app| {
@@ -62,23 +58,23 @@ fn one_press_says_what_neighbours_say() {
     assert_eq!(
         window.state().session().selection.rows()[..],
         [200],
-        "the row whose neighbours name another label"
+        "the row with neighbours of another label"
     );
 }
 
 #[test]
-fn what_is_asked_in_a_menu_is_shown_in_the_pane() {
+fn menu_commands_show_their_result_in_the_pane() {
     let mut window = window(small);
     press(&mut window, "Run");
     until(&mut window, "the run", |app| app.session().answered.is_some() && !app.is_busy());
-    assert!(window.query_by_label("Analyse all rows").is_none(), "it is behind other tabs");
+    assert!(window.query_by_label("Analyse all rows").is_none(), "the pane is hidden behind other tabs");
     window.state_mut().send(Command::Analyse);
     until(&mut window, "the analysis", |app| app.session().analysed().is_some());
     window.get_by_label("Analyse all rows");
 }
 
 #[test]
-fn another_cloud_is_another_question() {
+fn a_new_cloud_discards_the_analysis() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = labelled(folder.path());
     let mut window = analysed(&path);
@@ -110,7 +106,7 @@ fn the_graph_of_neighbours_is_written_in_three_forms() {
         edges.starts_with("row\trank\tneighbor\tdistance\n0\t0\t") && edges.lines().count() == 1 + 400 * 8
     );
 
-    // Another k is another question than that of the analysis.
+    // Changing k discards the analysis.
     fill(&mut window, "k", "5");
     for (form, name, array) in [("SciPy matrix", "csr.npz", "indptr"), ("umap-learn", "umap.npz", "indices")]
     {
@@ -124,7 +120,7 @@ fn the_graph_of_neighbours_is_written_in_three_forms() {
         window.run_steps(3);
         let offered =
             window.state().session().export.as_ref().map(|dialog| dialog.path.clone()).expect("the dialog");
-        assert!(offered.ends_with(".npz"), "the name ends as {form} does: {offered}");
+        assert!(offered.ends_with(".npz"), "the suggested name has another extension than {form}: {offered}");
         fill(&mut window, "File", at("graph.csv").to_str().expect("a plain path"));
         press(&mut window, "Save");
         window.get_by_label("It is not written as .csv; end it in .npz.");
@@ -139,7 +135,7 @@ fn the_graph_of_neighbours_is_written_in_three_forms() {
 }
 
 #[test]
-fn rows_are_held_against_another_file() {
+fn rows_are_compared_with_another_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = labelled(folder.path());
     let mut window = window(|state| {
@@ -150,7 +146,7 @@ fn rows_are_held_against_another_file() {
     until(&mut window, "the first answer", |app| {
         app.session().columns.is_some() && app.session().answered.is_some() && !app.is_busy()
     });
-    // The same rows, turned about: the same neighbours.
+    // The same rows, rotated: the same neighbours.
     let text = std::fs::read_to_string(&path).expect("text");
     let turned: String = text
         .lines()
@@ -171,7 +167,7 @@ fn rows_are_held_against_another_file() {
         )
     });
 
-    // Rows 0 and 1, and one that is a little beside row 2.
+    // Rows 0 and 1, and one close to row 2.
     let test = folder.path().join("test.csv");
     let row = |line: usize| {
         text.lines()

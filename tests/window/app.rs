@@ -1,7 +1,7 @@
-//! The window, driven by the names of its parts, as a person with a screen reader would.
+//! The window, driven by accessible names, as with a screen reader.
 //!
-//! What only needs the window's logic runs without drawing. Pictures need a graphics adapter; a software one
-//! will do (Debian and Ubuntu: `mesa-vulkan-drivers`).
+//! Tests of logic run without drawing. Pictures need a graphics adapter, for which a software renderer is
+//! enough (Debian and Ubuntu: `mesa-vulkan-drivers`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use warpscope::engines::registry;
 use warpscope::knn::{EngineId, Peaks, Values};
 use warpscope::run::{EngineChoice, Phase, RunRecord, Sample};
 
-/// Rows and squared distances of the k nearest, by looking at all.
+/// Rows and squared distances of the k nearest, by brute force.
 fn nearest(cloud: &PointCloud, query: &[f32], k: usize) -> Vec<(f64, u32)> {
     let far = |row: usize| {
         cloud.point(row).iter().zip(query).map(|(p, q)| (f64::from(*p) - f64::from(*q)).powi(2)).sum::<f64>()
@@ -51,7 +51,7 @@ fn assert_right(window: &Window) {
 }
 
 #[test]
-fn the_first_start_is_answered() {
+fn the_first_start_shows_an_answer() {
     let mut window = Harness::builder()
         .with_size([1280.0, 800.0])
         .build_eframe(|cc| App::new(cc, None).expect("a thread for the worker"));
@@ -62,7 +62,7 @@ fn the_first_start_is_answered() {
     let merges =
         record.summary.measure("merges").expect("the first start is answered by an engine that counts");
     assert!(merges.mean <= merges.expected.expect("theory bounds merges"));
-    assert!(matches!(session.picked, Some(Picked::Row(_))), "a query is picked already");
+    assert!(matches!(session.picked, Some(Picked::Row(_))), "no query was picked");
     assert_right(&window);
     for pane in ["Plane", "Convergence", "Timings"] {
         window.get_by_role_and_label(Role::Button, pane);
@@ -95,7 +95,7 @@ fn a_typed_path_opens() {
 }
 
 #[test]
-fn what_is_said_of_a_file_is_said_of_no_other_that_is_typed_over_it() {
+fn settings_of_a_file_do_not_apply_to_another_typed_path() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (path, other) = (path("one.csv"), path("other.csv"));
@@ -112,7 +112,7 @@ fn what_is_said_of_a_file_is_said_of_no_other_that_is_typed_over_it() {
     };
     let mut window = window(small);
     press(&mut window, "From a file");
-    // Said before it is loaded, it may be said of whatever is typed in the end.
+    // Settings made before loading may be meant for the path that is finally typed.
     fill(&mut window, "Path", &other);
     tick(&mut window);
     fill(&mut window, "Path", &path);
@@ -131,13 +131,13 @@ fn what_is_said_of_a_file_is_said_of_no_other_that_is_typed_over_it() {
 }
 
 #[test]
-fn a_number_that_is_too_large_is_at_the_sliders_right_end() {
+fn too_large_numbers_move_the_slider_to_its_end() {
     let mut window = window(small);
     let at = |window: &Window| window.get_by_label("k, slider").accesskit_node().numeric_value();
     for (typed, value) in [("99999", 1024.0), ("12", 12.0), ("0", 1.0)] {
         fill(&mut window, "k", typed);
         assert_eq!(at(&window), Some(value), "{typed}");
-        assert_eq!(window.state().state().draft.k, typed, "what is typed stays");
+        assert_eq!(window.state().state().draft.k, typed, "typed text was lost");
     }
 }
 
@@ -151,7 +151,7 @@ fn a_generated_cloud_is_shown_and_run() {
         window.state().session().cloud.as_ref().map(|cloud| (cloud.len(), cloud.dims())),
         Some((300, 3))
     );
-    assert!(window.state().session().record.is_none(), "nothing runs unasked");
+    assert!(window.state().session().record.is_none(), "a run started unasked");
     fill(&mut window, "k", "5");
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -183,18 +183,18 @@ fn a_click_in_plane_picks_the_nearest_point() {
     window.get_by_role_and_label(Role::Canvas, "Plane of points").click();
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     let session = window.state().session();
-    // Plane fits the cloud, so the middle of the pane is the middle of the cloud.
+    // Plane shows the whole cloud, so the middle of the pane is the middle of the cloud.
     let cloud = session.cloud.as_ref().expect("the cloud");
     let middle: Vec<f32> = cloud.axes().iter().map(|axis| ((axis.min + axis.max) / 2.0) as f32).collect();
     let Some(Picked::Row(row)) = session.picked else { panic!("a row was clicked") };
     let answered = session.answered.as_ref().expect("an answer");
     assert_eq!(row, nearest(cloud, &middle, 1)[0].1);
-    assert_eq!((answered.row(), answered.record.query_rows.len()), (row, 1), "a run of its own");
+    assert_eq!((answered.row(), answered.record.query_rows.len()), (row, 1), "a separate run");
     assert_right(&window);
 }
 
 #[test]
-fn a_row_of_the_run_is_answered_from_it() {
+fn rows_of_a_run_are_answered_from_the_run() {
     let mut window = window(|state| {
         small(state);
         state.draft.queries = QueryKind::All;
@@ -210,7 +210,7 @@ fn a_row_of_the_run_is_answered_from_it() {
     assert_eq!(answered.row(), 123);
     assert_right(&window);
 
-    // With another k it is another question.
+    // Another k needs a new answer.
     fill(&mut window, "k", "3");
     window.state_mut().send(Action::PickRow(77));
     until(&mut window, "an answer", |app| {
@@ -224,14 +224,14 @@ fn a_row_of_the_run_is_answered_from_it() {
     window.get_by_label("k = 3, l2, lockstep");
 }
 
-/// A generated cloud, without a window.
+/// Generates a cloud without a window.
 fn generated(spec: &str) -> Arc<PointCloud> {
     let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
     Arc::new(warpscope::cloud::load(&source, false, &warpscope::progress::Silent).expect("a cloud"))
 }
 
 #[test]
-fn a_run_over_a_cloud_that_is_gone_is_dropped() {
+fn runs_of_a_replaced_cloud_are_dropped() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| app.session().cloud.is_some());
@@ -240,7 +240,7 @@ fn a_run_over_a_cloud_that_is_gone_is_dropped() {
         window.step();
         assert!(window.state().is_busy());
         if finished {
-            // The answer lies ready while the other cloud comes.
+            // The answer is ready before the other cloud arrives.
             std::thread::sleep(Duration::from_secs(1));
         }
         window.state_mut().show_loaded(generated("uniform:n=5,d=2"));
@@ -275,7 +275,7 @@ fn typed_rows_stay_until_a_point_is_clicked() {
     );
     let answered = app.session().answered.as_ref().expect("an answer");
     assert_eq!((answered.row(), answered.record.query_rows.len()), (3, 5), "row 100 was not asked for");
-    // A query of the run stays the query in the next one.
+    // A query of the run is still the query in the next run.
     window.state_mut().send(Action::PickQuery(3));
     window.run_steps(2);
     press(&mut window, "Run");
@@ -286,9 +286,9 @@ fn typed_rows_stay_until_a_point_is_clicked() {
     assert_eq!(window.state().state().draft.query_rows, "7");
 }
 
-/// Where frames are slow, a number that is typed and the keys that run it come in one of them.
+/// If frames are slow, a typed number and the Run shortcut arrive in the same frame.
 #[test]
-fn what_was_typed_is_run_though_the_keys_came_with_it() {
+fn run_uses_a_number_typed_in_the_same_frame() {
     let mut window = window(small);
     window.get_by_role_and_label(Role::TextInput, "k").focus();
     window.run_steps(2);
@@ -310,13 +310,13 @@ fn what_was_typed_is_run_though_the_keys_came_with_it() {
 }
 
 #[test]
-fn a_row_that_somebody_picked_outlasts_a_run() {
+fn a_picked_row_survives_a_run() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
     let asked = window.state().session().record.as_ref().expect("a run").query_rows.clone();
     let other = (0..).find(|row| !asked.contains(row)).expect("40 of 500 are asked for");
-    assert_eq!(window.state().session().picked, Some(Picked::Row(asked[0])), "nobody picked one");
+    assert_eq!(window.state().session().picked, Some(Picked::Row(asked[0])), "the first query must be shown");
     window.state_mut().send(Action::PickRow(other));
     until_answered(&mut window);
     press(&mut window, "Run");
@@ -326,7 +326,7 @@ fn a_row_that_somebody_picked_outlasts_a_run() {
 }
 
 #[test]
-fn a_place_that_a_run_names_is_shown_though_a_row_was_picked() {
+fn a_position_named_by_a_run_replaces_the_picked_row() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -343,7 +343,7 @@ fn a_place_that_a_run_names_is_shown_though_a_row_was_picked() {
 }
 
 #[test]
-fn where_nobody_says_how_many_a_small_cloud_is_asked_for_whole_and_a_large_one_is_not() {
+fn by_default_every_row_of_a_small_cloud_is_a_query() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("small.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").expect("a file");
@@ -358,7 +358,7 @@ fn where_nobody_says_how_many_a_small_cloud_is_asked_for_whole_and_a_large_one_i
     let asked =
         |window: &Window| window.state().session().record.as_ref().map(|record| record.query_rows.len());
     assert_eq!((asked(&window), window.state().state().draft.query_count.as_str()), (Some(3), "3"));
-    // Nor does a run that loads another cloud first ask for as many as the one before had.
+    // A run that first loads another cloud does not use the number of queries of the previous one.
     for (name, rows, count) in [("smaller.csv", 2, 2), ("larger.csv", 2000, 1000)] {
         let other = folder.path().join(name);
         let lines: String = (0..rows).map(|row| format!("{row},{}\n", row * row % 101)).collect();
@@ -407,7 +407,7 @@ fn a_click_during_a_run_is_answered_once() {
 }
 
 #[test]
-fn a_click_during_a_load_leaves_the_load_in_sight() {
+fn a_click_during_a_load_does_not_hide_the_load() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| app.session().cloud.is_some());
@@ -424,7 +424,7 @@ fn a_click_during_a_load_leaves_the_load_in_sight() {
 }
 
 #[test]
-fn queries_come_from_a_file_of_their_own() {
+fn queries_can_come_from_a_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, queries) = (folder.path().join("data.csv"), folder.path().join("queries.csv"));
     std::fs::write(&data, "x,y\n0,0\n1,0\n0,1\n5,5\n").expect("a file");
@@ -449,7 +449,7 @@ fn queries_come_from_a_file_of_their_own() {
 }
 
 #[test]
-fn what_is_exported_is_what_is_shown() {
+fn exports_equal_what_is_shown() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(|state| {
         small(state);
@@ -465,7 +465,7 @@ fn what_is_exported_is_what_is_shown() {
     for path in [&missing, &path] {
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         press(&mut window, "Save");
-        // Written, or why not: of this file, not of the one before.
+        // Written, or an error about this file, not about the previous one.
         let said = path.display().to_string();
         until(&mut window, "the file", |app| {
             app.session().log.last().is_some_and(|entry| entry.text.ends_with(&said))
@@ -477,7 +477,7 @@ fn what_is_exported_is_what_is_shown() {
         "{log:?}"
     );
 
-    // What is there is written over only when that is asked twice.
+    // Overwriting a file needs confirmation.
     std::fs::write(&path, "mine").expect("a file");
     press(&mut window, "Export Neighbours");
     press(&mut window, "Data as CSV, TSV, Parquet or npz…");
@@ -504,7 +504,7 @@ fn what_is_exported_is_what_is_shown() {
 }
 
 #[test]
-fn an_error_is_said_and_nothing_else_happens() {
+fn errors_are_shown_without_side_effects() {
     let mut window = window(small);
     press(&mut window, "From a file");
     fill(&mut window, "Path", "/there/is/no/such.csv");
@@ -519,10 +519,14 @@ fn an_error_is_said_and_nothing_else_happens() {
 }
 
 #[test]
-fn a_wrong_field_says_why_and_holds_the_run() {
+fn an_invalid_field_says_why_and_blocks_the_run() {
     let mut window = window(small);
     fill(&mut window, "k", "5000");
-    assert_eq!(window.get_all_by_label("5,000 is outside 1 to 1,024.").count(), 2, "at the field and at Run");
+    assert_eq!(
+        window.get_all_by_label("5,000 is outside 1 to 1,024.").count(),
+        2,
+        "at the field and next to Run"
+    );
     assert!(window.get_by_role_and_label(Role::Button, "Run").accesskit_node().is_disabled());
     window.state_mut().send(Command::Run);
     window.run_steps(3);
@@ -532,7 +536,7 @@ fn a_wrong_field_says_why_and_holds_the_run() {
 }
 
 #[test]
-fn an_engine_without_counters_has_its_own_empty_panes() {
+fn an_engine_without_counters_has_explained_empty_panes() {
     let mut window = window(|state| {
         small(state);
         state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));
@@ -552,7 +556,7 @@ fn open_list(window: &mut Window, list: &str) {
 }
 
 #[test]
-fn engines_are_picked_by_group_and_their_parameters_are_fields() {
+fn engines_are_grouped_and_parameters_have_fields() {
     let mut window = window(small);
     let fastest = registry::ENGINES
         .iter()
@@ -575,7 +579,7 @@ fn engines_are_picked_by_group_and_their_parameters_are_fields() {
     let parameter = fastest.parameters.iter().find(|parameter| number(&parameter.values)).expect("a number");
     fill(&mut window, parameter.name, "99999");
     let why = format!("“99999” is not allowed; {} may be {}.", parameter.name, parameter.values);
-    assert_eq!(window.get_all_by_label(&why).count(), 2, "at the field and at Run");
+    assert_eq!(window.get_all_by_label(&why).count(), 2, "at the field and next to Run");
     press(&mut window, "Reset");
     fill(&mut window, parameter.name, "2");
     window.get_by_label("Parameters (1 set)");
@@ -586,7 +590,7 @@ fn engines_are_picked_by_group_and_their_parameters_are_fields() {
 }
 
 #[test]
-fn any_measure_of_a_run_has_its_histogram() {
+fn every_measure_of_a_run_has_a_histogram() {
     let mut window = window(|state| {
         small(state);
         state.tree = single_layout(PaneKind::Merges);
@@ -615,7 +619,7 @@ fn before_a_run_the_next_query_is_the_next_row() {
 }
 
 #[test]
-fn shortcuts_work_and_stay_out_of_text() {
+fn shortcuts_work_except_in_text_fields() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -628,20 +632,20 @@ fn shortcuts_work_and_stay_out_of_text() {
     window.run_steps(2);
     window.key_press(egui::Key::N);
     window.run_steps(3);
-    assert_eq!(at(&window), Some(1), "letters belong to the field");
+    assert_eq!(at(&window), Some(1), "letters must go to the field");
     window.key_press_modifiers(egui::Modifiers::COMMAND, egui::Key::Num3);
     window.run_steps(3);
     window.get_by_label_contains("8 neighbours of query row");
 }
 
 #[test]
-fn a_picture_of_a_pane_has_its_size() {
+fn a_picture_of_a_pane_has_the_panes_size() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("plane.png");
-    // Two pixels a point, as on a sharp screen.
+    // Two pixels per point, as on a high-density screen.
     let mut window: Window =
         Harness::builder().with_size([700.0, 500.0]).with_pixels_per_point(2.0).wgpu().build_eframe(|cc| {
             let mut state = State {
@@ -687,7 +691,7 @@ fn a_picture_of_a_pane_has_its_size() {
     assert_eq!(window.state().session().picked, before);
 }
 
-/// A run whose timings are always the same.
+/// A run with constant timings.
 fn record() -> Arc<RunRecord> {
     let mut window = window(|state| {
         state.draft.generator = "gaussian-mixture:n=3000,d=3,clusters=6".to_owned();
@@ -720,14 +724,13 @@ fn record() -> Arc<RunRecord> {
 }
 
 #[test]
-fn each_pane_looks_as_it_did() {
+fn panes_match_their_snapshots() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
     let record = record();
     let mut failures = Vec::new();
-    // Engines shows what can run on this machine, and how long it should take here: tests/window/engines.rs
-    // has its tests.
+    // Engines shows what can run on this machine and predicted times; tests/window/engines.rs tests it.
     for pane in PaneKind::ALL.iter().copied().filter(|&pane| pane != PaneKind::Engines) {
         for (look, name) in
             [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")]
@@ -756,7 +759,7 @@ fn each_pane_looks_as_it_did() {
             window.state_mut().set_log(log);
             window.state_mut().send(Action::SelectRank(Some(3)));
             window.run_steps(4);
-            // What can run is different on each machine, and said in the status line.
+            // The status line depends on the machine.
             window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 290.0), egui::pos2(420.0, 320.0)));
             let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
             let title = format!("{}-{name}", pane.title().to_lowercase());
@@ -771,7 +774,7 @@ fn each_pane_looks_as_it_did() {
 #[test]
 fn the_window_is_drawn_without_a_display() {
     let folder = tempfile::tempdir().expect("a folder");
-    // No font has all signs that a name may have.
+    // Fonts lack some of the characters that names may contain.
     let data = folder.path().join("🦀 data.csv");
     let rows: Vec<String> = (0..400).map(|i| format!("{},{}", (i * 37) % 101, (i * 61) % 97)).collect();
     std::fs::write(&data, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
@@ -786,13 +789,13 @@ fn the_window_is_drawn_without_a_display() {
     render_headless(&show(&data), std::slice::from_ref(&png)).unwrap_or_else(|error| panic!("{error:#}"));
     let picture = image::open(&png).expect("a PNG").into_rgb8();
     assert_eq!(picture.dimensions(), (900, 600));
-    // Query, neighbours and points are there in their colours.
+    // Query, neighbours and points appear in their colours.
     let palette = warpscope::app::tokens::Palette::LIGHT;
     for color in [palette.query, palette.neighbor, palette.point] {
         let [r, g, b, _] = color.to_array();
         assert!(
             picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 20,
-            "{color:?} is not to be seen"
+            "{color:?} is not visible"
         );
     }
     let error = render_headless(&show(&folder.path().join("gone.csv")), std::slice::from_ref(&png))
@@ -800,8 +803,7 @@ fn the_window_is_drawn_without_a_display() {
     assert!(error.to_string().starts_with("cannot read: "), "{error:#}");
 }
 
-/// An engine without convergence has no theory curve to wait for: of so many points `auto` takes the k-d
-/// tree.
+/// An engine without convergence shows no theory curve: for this many points `auto` chooses the k-d tree.
 #[test]
 fn the_window_is_drawn_without_a_display_whichever_engine_answers() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -815,9 +817,9 @@ fn the_window_is_drawn_without_a_display_whichever_engine_answers() {
     assert!(png.metadata().expect("a PNG").len() > 20_000);
 }
 
-/// What 1280 × 800 pixels hold at 100, 125 and 150 %.
+/// 1280 × 800 pixels at scales of 100, 125 and 150 %.
 #[test]
-fn panes_share_the_window_while_each_can_be_read() {
+fn panes_share_the_window_while_they_are_legible() {
     for hints in [false, true] {
         for (size, one) in [
             ([1280.0, 800.0], false),
@@ -845,9 +847,9 @@ fn panes_share_the_window_while_each_can_be_read() {
     }
 }
 
-/// What 1280 × 800 pixels hold at 200 and at 300 %.
+/// 1280 × 800 pixels at scales of 200 and 300 %.
 #[test]
-fn a_large_scale_leaves_nothing_out() {
+fn everything_is_reachable_at_a_large_scale() {
     let sized = |size: [f32; 2]| -> Window {
         let mut window: Window = Harness::builder().with_size(size).build_eframe(|cc| {
             let mut state = State { hints: false, ..State::default() };
@@ -881,7 +883,7 @@ fn a_large_scale_leaves_nothing_out() {
     }
     window.get_by_role_and_label(Role::Button, "Run");
 
-    // Narrower still, there is the problem or a pane.
+    // In a narrower window, either the problem or a pane is shown.
     let mut window = sized([427.0, 267.0]);
     let rect = canvas(&window, "Plane of points");
     assert!(rect.width() > 300.0 && rect.height() > 80.0, "{rect:?}");
@@ -894,7 +896,7 @@ fn a_large_scale_leaves_nothing_out() {
     window.get_by_label_contains("of the search");
 }
 
-/// Turns the wheel over something until nothing moves any more.
+/// Scrolls over something until nothing moves.
 fn scroll_over(window: &mut Window, place: egui::Rect) {
     window.event(egui::Event::PointerMoved(place.center()));
     window.event(egui::Event::MouseWheel {
@@ -924,7 +926,7 @@ fn a_menu_that_is_taller_than_the_window_scrolls() {
     assert_eq!(window.state().state().scale, 3.0);
 }
 
-/// 1280 × 800 pixels at 200 and at 300 %.
+/// 1280 × 800 pixels at scales of 200 and 300 %.
 #[test]
 fn menus_in_the_window_scroll_too() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -958,7 +960,7 @@ fn menus_in_the_window_scroll_too() {
         assert!(last.bottom() <= used.top() && used.bottom() < size[1], "{size:?}: {last:?}, {used:?}");
     }
 
-    // What a pane exports hangs from a button somewhere.
+    // Each pane's export menu opens from a button.
     let mut window: Window = Harness::builder().with_size([427.0, 120.0]).build_eframe(|cc| {
         let state = State { hints: false, tree: single_layout(PaneKind::Neighbors), ..State::default() };
         App::with_state(cc, state).expect("a thread for the worker")
@@ -984,10 +986,10 @@ fn a_file_with_several_clouds_asks_which() {
     until(&mut window, "the question", |app| app.session().parts.is_some());
     assert!(
         !window.state().session().log.entries().iter().any(|entry| entry.level == Level::Error),
-        "a question is no error"
+        "a question is not an error"
     );
 
-    // Closed, nothing changes; asked again, the arrows choose.
+    // Closing it changes nothing; opened again, arrow keys choose.
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
     assert!(window.state().session().parts.is_none() && window.state().session().cloud.is_none());
@@ -1007,7 +1009,7 @@ fn a_file_with_several_clouds_asks_which() {
         window.state().state().draft.path
     );
 
-    // As queries, by the pointer.
+    // As queries, with the pointer.
     press(&mut window, "A file");
     fill(&mut window, "Query file", path.to_str().expect("a plain path"));
     press(&mut window, "Run");

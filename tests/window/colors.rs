@@ -1,4 +1,4 @@
-//! Colours of points and projections, driven by the names of the window's parts.
+//! Colours of points and projections, driven by accessible names.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use warpscope::cloud::{ColumnChoice, Source};
 use warpscope::knn::EngineId;
 use warpscope::run::{EngineChoice, RunRecord};
 
-/// Plane alone, so that each part of it is there once.
+/// Plane alone, so that each of its parts exists once.
 fn plane(state: &mut State) {
     small(state);
     state.tree = single_layout(PaneKind::Plane);
@@ -35,7 +35,9 @@ fn choose(window: &mut Window, combo: &str, entry: &str) {
 #[track_caller]
 fn channel(window: &mut Window) -> Arc<Channel> {
     until(window, "colours", |app| matches!(app.session().colored, Colored::Ready(_)));
-    let Colored::Ready(channel) = &window.state().session().colored else { panic!("they are there") };
+    let Colored::Ready(channel) = &window.state().session().colored else {
+        panic!("the colours are not ready")
+    };
     Arc::clone(channel)
 }
 
@@ -43,7 +45,7 @@ fn values(channel: &Channel) -> Vec<f32> {
     channel.numbers.as_ref().expect("numbers").values.values.clone()
 }
 
-/// 78 rows of 12 kinds: one of the first, two of the second, …, and five numbers each.
+/// 78 rows of 12 categories: one row of the first, two of the second, …, and five numbers each.
 fn kinds(folder: &Path) -> PathBuf {
     let path = folder.join("kinds.csv");
     let mut text = "a,b,c,d,e,kind,size\n".to_owned();
@@ -92,7 +94,7 @@ fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
     assert_eq!(selection.rows().iter().copied().collect::<Vec<u32>>(), (66..78).collect::<Vec<u32>>());
     assert_eq!(selection.by(), "kind = k11");
 
-    // Numbers of the same file, of which one row has none.
+    // Numbers from the same file; one row lacks a value.
     choose(&mut window, "Column that colours", "size");
     until(
         &mut window,
@@ -105,7 +107,7 @@ fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
 }
 
 #[test]
-fn brushing_the_histogram_selects_by_value() {
+fn dragging_over_the_histogram_selects_by_value() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b"]);
@@ -125,7 +127,7 @@ fn brushing_the_histogram_selects_by_value() {
         window.drop_at(at(to));
         window.run_steps(3);
     };
-    // Sizes go from 1 to 232, in steps of 3; row 5 has none.
+    // Sizes from 1 to 232 in steps of 3; row 5 has no size.
     drag(&mut window, 0.5, 0.75);
     let sizes = driven_values(&window);
     let selection = &window.state().session().selection;
@@ -135,7 +137,7 @@ fn brushing_the_histogram_selects_by_value() {
     let between = sizes.iter().filter(|&&size| (low..=high).contains(&size)).count();
     assert_eq!(selection.rows().len(), between);
     assert!(selection.by().starts_with("size 11") && selection.by().contains(" to 17"), "{}", selection.by());
-    // To the end of the bar, and whatever is beyond.
+    // Dragging past the end of the bar selects everything beyond it.
     drag(&mut window, 0.9, 1.2);
     let selection = &window.state().session().selection;
     assert!(
@@ -144,14 +146,14 @@ fn brushing_the_histogram_selects_by_value() {
         selection.by()
     );
 
-    // The same typed.
+    // The same limits, typed.
     window.get_by_label("Select…").click();
     window.run_steps(3);
     window.get_by_label("About the bottom 10 %").click();
     until(&mut window, "the lowest", |app| app.session().selection.rows().first() == Some(&0));
     assert_eq!(window.state().session().selection.by(), "size ≤ 28");
     assert_eq!(window.state().session().selection.rows()[..], [0, 1, 2, 3, 4, 6, 7, 8, 9]);
-    // A field is typed in without the menu going away.
+    // Typing in a field does not close the menu.
     window.get_by_label("Select…").click();
     window.run_steps(3);
     window.get_by_role_and_label(Role::SpinButton, "How many").click();
@@ -191,7 +193,7 @@ fn selected_rows_are_exported_with_all_columns_of_their_file() {
 }
 
 #[test]
-fn the_legend_says_what_the_query_and_the_pointed_point_are_where_kinds_share_colours() {
+fn the_legend_names_the_query_and_the_hovered_point() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b"]);
@@ -214,14 +216,14 @@ fn the_legend_says_what_the_query_and_the_pointed_point_are_where_kinds_share_co
 }
 
 #[test]
-fn rows_whose_file_is_gone_are_exported_without_its_columns_and_that_is_said() {
+fn rows_of_a_missing_file_are_exported_without_its_columns() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     let file = kinds(folder.path());
     open(&mut window, &file, &["a", "b"]);
     window.state_mut().send(SelectAction::rows(vec![5, 77], How::Replace, "two"));
     until(&mut window, "a selection", |app| app.session().selection.rows().len() == 2);
-    std::fs::remove_file(&file).expect("it was there");
+    std::fs::remove_file(&file).expect("it existed");
     window.state_mut().send(Command::ExportSelection);
     window.run_steps(3);
     let path = folder.path().join("two.csv");
@@ -231,7 +233,7 @@ fn rows_whose_file_is_gone_are_exported_without_its_columns_and_that_is_said() {
         app.session().log.last().is_some_and(|entry| entry.text.contains("cannot be read again"))
     });
     let log = &window.state().session().log;
-    assert_eq!(log.trouble(), log.last(), "it stands in the status line");
+    assert_eq!(log.trouble(), log.last(), "missing in the status line");
     let text = std::fs::read_to_string(&path).expect("a file");
     assert!(text.starts_with("row,a,b") && !text.contains("kind") && text.lines().count() == 3, "{text}");
 }
@@ -242,7 +244,7 @@ fn driven_values(window: &Window) -> Vec<f32> {
 }
 
 #[test]
-fn what_queries_counted_stands_at_their_rows_and_a_new_run_replaces_it() {
+fn query_counters_colour_their_rows_until_the_next_run() {
     let mut window = window(plane);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -254,7 +256,7 @@ fn what_queries_counted_stands_at_their_rows_and_a_new_run_replaces_it() {
         for (query, &row) in record.query_rows.iter().enumerate() {
             assert_eq!(
                 values[row as usize],
-                record.measured.column("candidates").expect("they are counted")[query] as f32
+                record.measured.column("candidates").expect("counters")[query] as f32
             );
         }
         assert_eq!(values.iter().filter(|value| value.is_nan()).count(), 460);
@@ -273,14 +275,14 @@ fn what_queries_counted_stands_at_their_rows_and_a_new_run_replaces_it() {
     assert!(!Arc::ptr_eq(&first, &second));
     agree(&window, &second);
 
-    // Another cloud has no run.
+    // A new cloud has no run.
     window.state_mut().send(Action::Load);
     until(&mut window, "another cloud", |app| matches!(app.session().colored, Colored::Missing(_)));
     window.get_by_label_contains("Press Run");
 }
 
 #[test]
-fn ends_of_the_colours_are_typed_and_reset() {
+fn colour_limits_can_be_typed_and_reset() {
     let mut window = window(plane);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -300,7 +302,7 @@ fn ends_of_the_colours_are_typed_and_reset() {
         channel(window).numbers.as_ref().expect("distances").ends(&view)
     };
     assert_eq!(ends(&mut window), (0.0, 0.25, false));
-    // 0 has no logarithm: the scale begins at the next distance.
+    // 0 has no logarithm: the scale starts at the next distance.
     window.get_by_label("Log").click();
     window.run_steps(3);
     let (low, high, log) = ends(&mut window);
@@ -313,7 +315,7 @@ fn ends_of_the_colours_are_typed_and_reset() {
     choose(&mut window, "Colours", "cividis");
     assert_eq!(window.state().state().color.map, Some(ColorMap::Cividis));
 
-    // The query moves: distances follow.
+    // Moving the query changes the distances.
     let before = driven_values(&window);
     window.state_mut().send(Command::NextQuery);
     until(&mut window, "distances to the next query", |app| {
@@ -329,7 +331,7 @@ fn ends_of_the_colours_are_typed_and_reset() {
 }
 
 #[test]
-fn the_scrubber_shows_bounds_as_they_were() {
+fn the_scrubber_shows_earlier_bounds() {
     let mut window = window(|state| {
         plane(state);
         state.draft.queries = QueryKind::All;
@@ -363,7 +365,7 @@ fn the_scrubber_shows_bounds_as_they_were() {
     window
         .state_mut()
         .send(Action::Color(warpscope::app::ColorAction::Set(ColorView { moment: 500, ..view })));
-    // By bits: what has no value is not even equal to itself.
+    // Compare bits, because missing values are NaN.
     let bits = |values: Vec<f32>| values.into_iter().map(f32::to_bits).collect::<Vec<_>>();
     let before = bits(driven_values(&window));
     until(
@@ -374,9 +376,9 @@ fn the_scrubber_shows_bounds_as_they_were() {
     agree(&window, 500);
     let shown = window.state().state().color.moment;
     window.run_steps(10);
-    assert_eq!(window.state().state().color.moment, shown, "nothing moves unasked");
+    assert_eq!(window.state().state().color.moment, shown, "playback started unasked");
     press(&mut window, "Play");
-    assert!(window.state().state().color.moment < 100, "from the end it begins again");
+    assert!(window.state().state().color.moment < 100, "playback restarts from the end");
     until(&mut window, "it plays", |app| app.state().color.moment > 3);
     press(&mut window, "Pause");
     assert!(window.state().session().playing.is_none());
@@ -398,7 +400,7 @@ fn an_engine_that_counts_nothing_says_so() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_said_and_tried_again() {
+fn a_missing_file_is_reported_and_can_be_retried() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     let path = kinds(folder.path());
@@ -416,7 +418,7 @@ fn a_file_that_is_gone_is_said_and_tried_again() {
 }
 
 #[test]
-fn the_colours_of_a_file_are_the_first_ones_of_its_points() {
+fn points_are_first_shown_in_the_colours_of_their_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("scan.csv");
     let mut text = "x,y,z,red,green,blue\n".to_owned();
@@ -427,7 +429,7 @@ fn the_colours_of_a_file_are_the_first_ones_of_its_points() {
     until(&mut window, "the file's colours", |app| app.state().color.by == ColorBy::FileColors);
     let shown = channel(&mut window);
     assert_eq!((shown.text(3).as_deref(), shown.missing), (Some("red 12, green 243, blue 7"), 0));
-    // Who wants none has none, also when the file is opened again; and another file is not asked for colours.
+    // No colours once chosen stays chosen when the file is reopened; another file shows its own.
     choose(&mut window, "Colour by", "nothing");
     window.state_mut().send(Action::OpenPath(path.clone()));
     window.run_steps(20);
@@ -442,7 +444,7 @@ fn the_colours_of_a_file_are_the_first_ones_of_its_points() {
 }
 
 #[test]
-fn another_cloud_is_not_coloured_or_projected_as_it_cannot_be() {
+fn unavailable_colours_and_projections_are_reset_with_a_new_cloud() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);
@@ -467,14 +469,14 @@ fn another_cloud_is_not_coloured_or_projected_as_it_cannot_be() {
             |last| last.text.contains("there is no column kind") && last.text.ends_with("scan.csv")
         )
     );
-    // What is said of the file stays in sight.
+    // The note about the file stays visible.
     window.get_by_label_contains("3 points of 3 dimensions");
     assert_eq!(window.state().state().projection.kind, ProjectionKind::Axes);
-    // Somebody who wants them of three dimensions has them, also when the same is opened again.
+    // A projection chosen explicitly is kept when the same file is reopened.
     choose(&mut window, "Shown", "principal components");
     open(&mut window, &scan, &["a", "b", "c"]);
     assert_eq!(window.state().state().projection.kind, ProjectionKind::Pca);
-    // What the next file has too stays, and so does what its dimensions need.
+    // Colours by a column of the next file are kept, and so is a projection that its dimensions allow.
     let by = |by| Action::Color(warpscope::app::ColorAction::Set(ColorView { by, ..ColorView::default() }));
     window.state_mut().send(by(ColorBy::Column("b".to_owned())));
     open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);
@@ -491,7 +493,7 @@ fn another_cloud_is_not_coloured_or_projected_as_it_cannot_be() {
 }
 
 #[test]
-fn principal_components_are_shown_and_said() {
+fn principal_components_are_shown_and_described() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(plane);
     open(&mut window, &kinds(folder.path()), &["a", "b", "c", "d", "e"]);
@@ -508,12 +510,12 @@ fn principal_components_are_shown_and_said() {
     let names: Vec<&str> = scene.data().axes().iter().map(|axis| axis.name.as_str()).collect();
     assert_eq!(names, ["PC1", "PC2", "PC3"]);
 
-    // a and b run along one line, which is the first component: its coordinate is monotonous in the row.
+    // a and b lie on a line, which is the first component, so its coordinate is monotonic in the row.
     let along: Vec<f32> = (0..scene.data().len()).map(|row| scene.data().point(row)[0]).collect();
     let rises = along.windows(2).filter(|pair| pair[1] > pair[0]).count();
     assert!(!(17..=60).contains(&rises), "{rises} of 77 steps go up");
 
-    // A click where a row is drawn picks it, and its neighbours are those of all dimensions.
+    // A click on a drawn row picks it; its neighbours use all dimensions.
     let canvas = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect();
     window.state_mut().send(Action::PickRow(40));
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
@@ -572,7 +574,7 @@ fn record() -> Arc<RunRecord> {
 }
 
 #[test]
-fn coloured_planes_look_as_they_did() {
+fn coloured_planes_match_their_snapshots() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
@@ -611,7 +613,7 @@ fn coloured_planes_look_as_they_did() {
             channel(&mut window);
             window.run_steps(4);
             until(&mut window, "all points", App::is_drawn);
-            // What can run is different on each machine, and said in the status line.
+            // The status line depends on the machine.
             window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 390.0), egui::pos2(560.0, 420.0)));
             let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
             if let Err(error) = window.try_snapshot_options(format!("plane-{name}-{theme}"), &options) {

@@ -1,4 +1,4 @@
-//! What is made of a file that is opened in the window: which of its columns, and of its rows.
+//! Columns and rows of a file that is opened in the window.
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn open(window: &mut Window, path: &Path, rows: usize, dims: usize) {
     shows(window, rows, dims);
 }
 
-/// 40 flowers: four numbers, a number of few values, and two texts, of which neither heading says anything.
+/// 40 flowers: four numbers, a number with few values, and two texts with uninformative headings.
 fn flowers(folder: &Path) -> PathBuf {
     let row = |at: usize| {
         let at_f = at as f64;
@@ -44,7 +44,7 @@ fn flowers(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn columns_are_what_the_table_says_and_stay_so() {
+fn column_roles_follow_the_table_and_persist() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = flowers(folder.path());
     let other = folder.path().join("other.csv");
@@ -52,14 +52,14 @@ fn columns_are_what_the_table_says_and_stay_so() {
     let mut window = window(small);
     open(&mut window, &path, 40, 4);
     press(&mut window, "Columns…");
-    // As it was guessed: a class by its heading, a name by what is different in each row.
+    // As inferred: a class by its heading, a name by its unique values.
     window.get_by_label_contains("4 coordinates, label class, name v");
     until(&mut window, "the first rows", |app| app.tasks() == 0);
     window.get_by_label("0, 0.5, 1, 1.5");
     window.get_by_label("red, blue, red, blue");
     assert!(
         window.get_by_role_and_label(Role::Button, "w: Coordinate").accesskit_node().is_disabled(),
-        "text is no coordinate"
+        "text cannot be a coordinate"
     );
 
     press(&mut window, "w: Label");
@@ -79,7 +79,7 @@ fn columns_are_what_the_table_says_and_stay_so() {
             "{said}"
         );
         window.get_by_label("Label w, name v");
-        // The column that colours is the label.
+        // The column used for colours is the label.
         assert!(matches!(
             &session.colored,
             warpscope::app::session::Colored::Ready(channel) if channel.title == "w"
@@ -90,7 +90,7 @@ fn columns_are_what_the_table_says_and_stay_so() {
     });
     check(&window);
 
-    // Another file, and this one again.
+    // Another file, then this one again.
     open(&mut window, &other, 3, 2);
     assert!(window.state().session().roles.sentence().is_none());
     open(&mut window, &path, 40, 3);
@@ -99,7 +99,7 @@ fn columns_are_what_the_table_says_and_stay_so() {
     });
     check(&window);
 
-    // By its path that is typed, too.
+    // Also if its path is typed.
     open(&mut window, &other, 3, 2);
     fill(&mut window, "Path", path.to_str().expect("a plain path"));
     press(&mut window, "Load");
@@ -109,7 +109,7 @@ fn columns_are_what_the_table_says_and_stay_so() {
     });
     check(&window);
 
-    // A session keeps it, also where nothing is kept of the file.
+    // A session stores it, even without settings of the file.
     let kept = window.state().put_down().expect("a session");
     let mut again = crate::driven::window(small);
     again.state_mut().pick_up(&kept);
@@ -127,7 +127,7 @@ fn columns_are_what_the_table_says_and_stay_so() {
 }
 
 #[test]
-fn another_label_reads_no_coordinates_again() {
+fn changing_the_label_does_not_reread_coordinates() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = flowers(folder.path());
     let mut window = window(small);
@@ -149,14 +149,11 @@ fn another_label_reads_no_coordinates_again() {
             .answer_sentence()
             .is_some_and(|said| said.contains("nearest to red") || said.contains("nearest to blue"))
     );
-    assert!(
-        window.query_by_label_contains("Left out of the coordinates").is_none(),
-        "it was chosen to be none"
-    );
+    assert!(window.query_by_label_contains("Left out of the coordinates").is_none(), "the choice was lost");
 }
 
 #[test]
-fn of_hundreds_of_columns_several_are_set_at_once() {
+fn many_columns_can_be_set_at_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("wide.csv");
     let row = |of: &dyn Fn(usize) -> String| (0..784).map(of).collect::<Vec<_>>().join(",");
@@ -181,7 +178,7 @@ fn of_hundreds_of_columns_several_are_set_at_once() {
     press(&mut window, "Columns…");
     press(&mut window, "All numbers");
     window.get_by_label_contains("784 coordinates");
-    // Closed, nothing is changed.
+    // Closing it changes nothing.
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
     assert!(window.state().session().columns_dialog.is_none());
@@ -189,7 +186,7 @@ fn of_hundreds_of_columns_several_are_set_at_once() {
 }
 
 #[test]
-fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
+fn a_file_with_unusable_rows_opens_after_one_question() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("gaps.csv");
     let row = |at: usize| match at {
@@ -206,9 +203,9 @@ fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
     for reason in ["row 3 (line 5): x is missing or NaN", "row 8: y is missing or NaN", "row 15: x is ∞"] {
         window.get_by_label(reason);
     }
-    assert!(window.state().session().log.trouble().is_none(), "a question is no error");
+    assert!(window.state().session().log.trouble().is_none(), "a question is not an error");
 
-    // Closed, it is the error that it was, which says the other way out.
+    // Closing it shows the error, which names the other remedy.
     press(&mut window, "Close");
     assert!(window.state().session().unusable.is_none() && window.state().session().cloud.is_none());
     let said = window.state().session().log.trouble().map(|entry| entry.text.clone()).expect("an error");
@@ -224,7 +221,7 @@ fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
     assert!(window.state().state().draft.drop_nonfinite);
     assert!(window.state().session().log.trouble().is_none());
     window.get_by_label("4 rows of the file are left out: 3, 8 to 9, 15");
-    // What runs is what is shown.
+    // The run uses the shown columns.
     fill(&mut window, "How many", "2");
     press(&mut window, "Run");
     crate::driven::until_answered(&mut window);
@@ -233,11 +230,11 @@ fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
         Some((26, true))
     );
 
-    // Asked by a run, it is run then; of a file of which nothing would be left, it is an error at once.
+    // If a run asked, the run starts afterwards; a file without usable rows is an error at once.
     let other = folder.path().join("other.csv");
     std::fs::write(&other, "x,y\n1,2\n3,nan\n4,5\n9,9\n").expect("a file");
     fill(&mut window, "Path", other.to_str().expect("a plain path"));
-    assert!(!window.state().state().draft.drop_nonfinite, "nobody said so of this one");
+    assert!(!window.state().state().draft.drop_nonfinite, "the setting is for another file");
     press(&mut window, "Run");
     until(&mut window, "the question", |app| app.session().unusable.is_some());
     window.key_press(egui::Key::Enter);
@@ -254,7 +251,7 @@ fn a_file_with_a_few_rows_that_cannot_be_used_is_opened_after_one_question() {
 }
 
 #[test]
-fn a_first_line_that_is_none_of_the_table_is_said() {
+fn a_skipped_first_line_is_noted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("cancer.csv");
     let row = |at: usize| {
@@ -268,11 +265,11 @@ fn a_first_line_that_is_none_of_the_table_is_said() {
         "the first line, `20,3,malignant,benign`, was not read: it counts rows and columns, and names \
          classes",
     );
-    // The class is told from the coordinates as in any table.
+    // The class is distinguished from the coordinates as in any table.
     assert_eq!(window.state().session().roles.sentence().as_deref(), Some("label d3"));
 }
 
-/// A file of 30 rows of 16 numbers and a digit, whose columns are called so.
+/// A file of 30 rows of 16 numbers and a digit, with headings that name pixels.
 fn numbers(folder: &Path, name: &str) -> PathBuf {
     let cells = |of: &dyn Fn(usize) -> String| (0..16).map(of).collect::<Vec<_>>().join(",");
     let row =
@@ -299,13 +296,13 @@ fn rows_that_are_pictures_are_shown_as_pictures() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(small);
     window.state_mut().send(Action::Command(Command::Show(PaneKind::Neighbors)));
-    // The columns say that they are pixels.
+    // The headings identify pixels.
     open(&mut window, &numbers(folder.path(), "pixel"), 30, 16);
-    assert!(pictures(&window) > 1, "beside the neighbours");
+    assert!(pictures(&window) > 1, "next to the neighbours");
     let first = window.state().session().answered.as_ref().expect("an answer").row();
     window.get_by_label(&format!("Picture of row {first}"));
 
-    // Nothing is guessed of numbers.
+    // Numbers alone imply nothing.
     let path = numbers(folder.path(), "feature");
     open(&mut window, &path, 30, 16);
     assert_eq!(pictures(&window), 0);
@@ -314,7 +311,7 @@ fn rows_that_are_pictures_are_shown_as_pictures() {
     press(&mut window, "Use these");
     window.run_steps(3);
     assert!(pictures(&window) > 1);
-    // It stays so with the file, until somebody says otherwise.
+    // The choice is remembered with the file until it is changed.
     open(&mut window, &numbers(folder.path(), "pixel"), 30, 16);
     open(&mut window, &path, 30, 16);
     assert!(pictures(&window) > 1);
@@ -326,7 +323,7 @@ fn rows_that_are_pictures_are_shown_as_pictures() {
 }
 
 #[test]
-fn squares_of_numbers_are_offered_as_pictures() {
+fn square_rows_of_numbers_are_offered_as_pictures() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |at: usize| {
         (0..64).map(|column| ((at * 7 + column * 3) % 17).to_string()).collect::<Vec<_>>().join(",") + "\n"
@@ -345,12 +342,12 @@ fn squares_of_numbers_are_offered_as_pictures() {
 }
 
 #[test]
-fn every_file_with_latitude_before_longitude_is_searched_on_the_globe_and_says_so() {
+fn latitude_before_longitude_is_searched_on_the_globe() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |at: u32| format!("{},{},{at}\n", 45.0 + f64::from(at * 7 % 12), 8.0 + f64::from(at * 5 % 12));
     let content = "lat,lon,v\n".to_owned() + &(0..12).map(row).collect::<String>();
     let mut window = window(small);
-    // The second has the same places.
+    // The second file has the same positions.
     for name in ["first.csv", "second.csv"] {
         let path = folder.path().join(name);
         std::fs::write(&path, &content).expect("a file");
@@ -367,7 +364,7 @@ fn every_file_with_latitude_before_longitude_is_searched_on_the_globe_and_says_s
 }
 
 #[test]
-fn a_file_is_searched_by_the_metric_that_it_declares() {
+fn a_file_is_searched_with_its_declared_metric() {
     let folder = tempfile::tempdir().expect("a folder");
     let packed = include_bytes!("../../crates/cloud/src/formats/tests/hdf5/earliest.hdf5.gz");
     let mut content = Vec::new();

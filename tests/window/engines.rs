@@ -1,4 +1,4 @@
-//! The pane Engines: one question answered by engine after engine, and what each of them is.
+//! The pane Engines: comparing engines on one search, and the page of each engine.
 
 use crate::driven::{Window, press, small, until, window};
 use egui::accesskit::Role;
@@ -9,7 +9,7 @@ use warpscope::app::{Draft, Longest};
 use warpscope::engines::registry;
 use warpscope::knn::{DeviceId, DeviceKind};
 
-/// The window with a small cloud, and what can run here known.
+/// The window with a small cloud and the list of available engines.
 fn ready() -> Window {
     let mut window = window(|state| {
         small(state);
@@ -37,19 +37,19 @@ fn all_engines_answer_in_turn_and_agree() {
     assert!(times.is_sorted(), "the fastest first: {times:?}");
     window.get_by_label(&format!("All {here} engines gave the same neighbours, bit for bit."));
     assert_eq!(window.query_all_by_label("equal").count(), here);
-    // They are in the list of runs, as if each had been run by itself.
+    // They are in the list of runs, like single runs.
     assert!(window.state().session().runs.runs().len() >= here);
-    // One of them once more.
+    // One of them again.
     press(&mut window, "Run again kdtree");
     until(&mut window, "its answer", |app| app.session().contest.under_way().is_none() && !app.is_busy());
     assert_eq!(window.state().session().contest.answers().len(), here);
     window.get_by_role_and_label(Role::ComboBox, "Longest time of an engine");
-    // All once more: nothing of the first comparison stands among the new answers.
+    // All again: the new comparison contains no old answers.
     press(&mut window, &format!("Compare {here} engines"));
     assert!(window.state().session().contest.answers().len() < here);
     press(&mut window, "Stop");
     until(&mut window, "the end", |app| app.session().contest.under_way().is_none() && !app.is_busy());
-    // Another question has no answers yet.
+    // A changed search has no answers yet.
     let draft = Draft { k: "9".to_owned(), ..window.state().state().draft.clone() };
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.run_steps(3);
@@ -57,7 +57,7 @@ fn all_engines_answer_in_turn_and_agree() {
 }
 
 #[test]
-fn a_page_says_what_an_engine_keeps_where() {
+fn an_engine_page_describes_its_memory() {
     let mut window = ready();
     press(&mut window, "bits");
     window.get_by_label("What it keeps");
@@ -66,7 +66,7 @@ fn a_page_says_what_an_engine_keeps_where() {
     );
     window.get_by_label("Registers");
     window.get_by_label("What can be chosen");
-    // Its files are there to be read.
+    // Its source files can be read there.
     let files: Vec<_> =
         registry::find("bits".parse().expect("a name")).expect("an engine").code.iter().collect();
     assert_eq!(files[0].path, "cuda/select/bits.cuh");
@@ -74,7 +74,7 @@ fn a_page_says_what_an_engine_keeps_where() {
     window.get_by_label(&format!("cuda/select/bits.cuh, {lines} lines")).click_accesskit();
     window.run_steps(30);
     window.get_by_label(&format!("   1  {}", files[0].text.lines().next().expect("a line")));
-    // Above, where it is not in sight.
+    // Scrolled out of sight above.
     window.get_by_role_and_label(Role::Button, "Read docs/selection.md").click_accesskit();
     window.run_steps(3);
     assert_eq!(window.state().session().manual.as_ref().map(|manual| manual.sought.as_str()), Some("bits"));
@@ -85,7 +85,7 @@ fn a_page_says_what_an_engine_keeps_where() {
 }
 
 #[test]
-fn a_page_leads_to_the_lesson_of_its_engine() {
+fn an_engine_page_links_to_its_lesson() {
     let mut window = ready();
     press(&mut window, "warp-select");
     press(&mut window, "Step through it: lesson 12");
@@ -94,9 +94,9 @@ fn a_page_leads_to_the_lesson_of_its_engine() {
 }
 
 #[test]
-fn what_takes_too_long_is_left_out_and_says_so() {
+fn engines_that_take_too_long_are_skipped_with_a_note() {
     let mut window = ready();
-    // Nothing is measured yet: a search of so many points is predicted by the built-in rates.
+    // Without measurements, a search of this many points is predicted from the built-in rates.
     let draft =
         Draft { warmup: "0".to_owned(), repeats: "10000".to_owned(), ..window.state().state().draft.clone() };
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
@@ -111,12 +111,12 @@ fn what_takes_too_long_is_left_out_and_says_so() {
 }
 
 #[test]
-fn one_engine_is_run_by_itself_and_the_command_runs_all_until_it_is_stopped() {
+fn one_engine_or_all_can_be_run_and_stopped() {
     let mut window = ready();
     press(&mut window, "Run kdtree");
     until(&mut window, "its answer", |app| app.session().contest.answers().len() == 1 && !app.is_busy());
     assert!(window.state().session().contest.verdict().is_none(), "there is nothing to compare it with");
-    // None is done before it can be stopped.
+    // No engine finishes before the comparison is stopped.
     let draft = Draft { repeats: "10000".to_owned(), ..window.state().state().draft.clone() };
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
     window.state_mut().send(ContestAction::SetLongest(Longest::Any));
@@ -131,5 +131,5 @@ fn one_engine_is_run_by_itself_and_the_command_runs_all_until_it_is_stopped() {
     assert_eq!(said(&window).as_deref(), Some("cancelled"));
     window.state_mut().send(ContestAction::One("kdtree".parse().expect("a name")));
     window.run_steps(2);
-    assert_ne!(said(&window).as_deref(), Some("cancelled"), "of the run before");
+    assert_ne!(said(&window).as_deref(), Some("cancelled"), "from the run before");
 }

@@ -1,4 +1,4 @@
-//! The window by keys alone: where Tab goes, that everybody sees where it is, and what Enter does there.
+//! Keyboard use of the window: the order of Tab, the visible focus, and Enter.
 
 use crate::driven::{Window, small, until, until_answered};
 use egui::accesskit::Role;
@@ -24,7 +24,7 @@ fn sized(size: [f32; 2], change: impl FnOnce(&mut State) + 'static) -> Window {
     window
 }
 
-/// What has the focus: its name, its whole rectangle, and what is seen of it.
+/// The focused element: its name, its whole rectangle, and the visible part.
 struct Stop {
     name: String,
     rect: Rect,
@@ -60,7 +60,7 @@ fn walk(window: &mut Window, mut at: impl FnMut(&Window, &Stop)) -> Vec<Stop> {
 }
 
 #[test]
-fn tab_goes_as_one_reads_and_a_ring_shows_where_it_is() {
+fn tab_follows_reading_order_with_a_visible_focus_ring() {
     for look in [Look::Light, Look::Dark, Look::HighContrast] {
         let mut window = sized([1280.0, 1500.0], move |state| {
             state.look = look;
@@ -118,7 +118,7 @@ fn tab_goes_as_one_reads_and_a_ring_shows_where_it_is() {
             stops
                 .iter()
                 .position(|stop| stop.name == name)
-                .unwrap_or_else(|| panic!("{name} is passed by: {:?}", names()))
+                .unwrap_or_else(|| panic!("{name} is skipped: {:?}", names()))
         };
         let panes = [
             "Plane",
@@ -136,7 +136,7 @@ fn tab_goes_as_one_reads_and_a_ring_shows_where_it_is() {
 }
 
 #[test]
-fn what_scrolls_follows_the_focus() {
+fn scrolling_follows_the_focus() {
     let mut window = sized([1280.0, 520.0], |state| state.hints = false);
     walk(&mut window, |_, stop| {
         assert!(
@@ -160,7 +160,7 @@ fn key(window: &mut Window, key: Key) {
 }
 
 #[test]
-fn enter_and_arrows_do_what_a_click_does() {
+fn enter_and_arrows_work_like_clicks() {
     let mut window = sized([1280.0, 900.0], |state| state.color.by = ColorBy::Axis(0));
     // The middle of Plane.
     let before = window.state().session().picked;
@@ -174,7 +174,7 @@ fn enter_and_arrows_do_what_a_click_does() {
     });
     assert!(window.state().state().plane.window.is_some(), "the arrows moved the view");
 
-    // A part of the histogram.
+    // A bin of the histogram.
     let histogram = window
         .get_all_by_role(Role::Button)
         .filter_map(|node| node.accesskit_node().label())
@@ -228,8 +228,8 @@ fn enter_and_arrows_do_what_a_click_does() {
 }
 
 #[test]
-fn every_tab_can_be_reached_where_text_is_large() {
-    // 1280 × 800 pixels at 150 and at 200 %, with and without the panels beside the panes.
+fn every_tab_is_reachable_at_a_large_scale() {
+    // 1280 × 800 pixels at scales of 150 and 200 %, with and without side panels.
     for (size, panels) in
         [([853.0, 533.0], true), ([853.0, 533.0], false), ([640.0, 400.0], true), ([640.0, 400.0], false)]
     {
@@ -250,7 +250,7 @@ fn every_tab_can_be_reached_where_text_is_large() {
                 (Some(_), Some(more)) => window
                     .get_all_by_role_and_label(Role::Button, "All tabs here")
                     .find(|button| button.rect() == more)
-                    .expect("it was there")
+                    .expect("it existed")
                     .click(),
                 (Some(tab), None) => {
                     assert!(screen.contains_rect(tab), "{size:?}: {pane:?} is at {tab:?}");
@@ -279,7 +279,7 @@ fn every_tab_can_be_reached_where_text_is_large() {
 }
 
 #[test]
-fn run_stays_where_it_is_whatever_is_said_under_it() {
+fn run_does_not_move_when_an_error_appears() {
     for size in [[1280.0, 800.0], [853.0, 533.0], [640.0, 400.0]] {
         let mut window = sized(size, |state| state.hints = false);
         let place = |window: &Window| window.get_by_role_and_label(Role::Button, "Run").rect().top();

@@ -1,4 +1,4 @@
-//! What a window keeps for the next one, from one start to another.
+//! State that a window saves for the next start.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use warpscope::app::commands::Action;
 use warpscope::app::state::State;
 use warpscope::app::{App, kept};
 
-/// A window that keeps its state in a folder.
+/// A window that saves its state in a folder.
 fn begun(folder: &Path) -> Window {
     let beginning = kept::begin(folder);
     Harness::builder()
@@ -17,16 +17,16 @@ fn begun(folder: &Path) -> Window {
         .build_eframe(move |cc| App::begin(cc, None, Some(beginning)).expect("a thread for the worker"))
 }
 
-/// Keeps a small cloud: the first start of all would answer a larger one.
+/// Saves a small cloud: the very first start would search a larger one.
 fn keep_small(folder: &Path) {
     let mut beginning = kept::begin(folder);
     let mut state = State::default();
     small(&mut state);
-    beginning.kept.write(&state, None).expect("a folder that can be written to");
+    beginning.kept.write(&state, None).expect("a writable folder");
     beginning.start.over();
 }
 
-/// A window that went down at once, as by a state that takes the program with it.
+/// A window that crashed at once, as if its state made the program crash.
 fn failed(folder: &Path) {
     drop(kept::begin(folder));
 }
@@ -38,7 +38,7 @@ fn until_begun(window: &mut Window) {
 }
 
 #[test]
-fn a_start_that_failed_twice_is_followed_by_a_clean_one_that_says_so() {
+fn two_failed_starts_are_followed_by_a_clean_one() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = place.path();
     keep_small(folder);
@@ -63,17 +63,17 @@ fn a_start_that_failed_twice_is_followed_by_a_clean_one_that_says_so() {
     assert!(std::fs::read_to_string(aside).expect("it is set aside").contains("sphere:n=300"));
     drop(window);
 
-    // It was closed, which a harness does not tell.
+    // It was closed; the harness does not signal that.
     kept::begin(folder).start.over();
     keep_small(folder);
     let mut window = begun(folder);
     until_begun(&mut window);
     assert!(window.state().session().log.trouble().is_none(), "{:?}", window.state().session().log.entries());
-    assert!(!folder.join("starting").exists(), "this one is over, and did not fail");
+    assert!(!folder.join("starting").exists(), "this start did not fail");
 }
 
 #[test]
-fn a_window_keeps_what_another_one_opened() {
+fn recent_files_of_all_windows_are_kept() {
     let place = tempfile::tempdir().expect("a folder");
     let [folder, one, two] = ["kept", "one.csv", "two.csv"].map(|name| place.path().join(name));
     for path in [&one, &two] {
@@ -91,7 +91,7 @@ fn a_window_keeps_what_another_one_opened() {
     }
     drop(windows);
     let mut window = begun(&folder);
-    // What the window that was closed last showed.
+    // What the last closed window showed.
     until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3));
     assert_eq!(window.state().state().recent, [two, one]);
 }

@@ -1,5 +1,5 @@
-//! No text is cut, and none lies over another: at the usual width of letters and at one that makes labels as
-//! long as German ones are. What is painted is held against where it is clipped.
+//! No text is clipped or overlaps another, at the normal width of letters and at one that makes labels as
+//! long as German ones. Painted texts are compared with their clip rectangles.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use warpscope::app::state::{PaneKind, State};
 use warpscope::app::{App, ExportKind};
 use warpscope::cloud::{ColumnChoice, Source};
 
-/// German says the same in about a third more letters.
+/// German texts are about a third longer.
 const GERMAN: f32 = 1.35;
 
-/// A font whose letters are wider: each advance in its table `hmtx` is.
+/// A font with wider letters: scales each advance in its table `hmtx`.
 fn widened(font: &[u8], factor: f32) -> Vec<u8> {
     let mut font = font.to_vec();
     let u16_at = |font: &[u8], at: usize| u16::from_be_bytes([font[at], font[at + 1]]);
@@ -59,13 +59,13 @@ fn window(factor: f32, scale: f32) -> Window {
     })
 }
 
-/// A text as it is painted.
+/// A painted text.
 struct Painted {
     text: String,
     rect: Rect,
     clip: Rect,
     elided: bool,
-    /// Whether its last word goes on in the next line.
+    /// Whether its last word continues on the next line.
     broken: bool,
 }
 
@@ -101,18 +101,18 @@ fn texts(shapes: &[ClippedShape]) -> Vec<Painted> {
     found
 }
 
-/// Which texts are looked at: those that are painted from the last of this name on, and so lie over
-/// everything before; all without one.
+/// The texts to check: those painted from the last text of this name on, which lie over everything before;
+/// all without a name.
 type From = Option<&'static str>;
 
-/// Where a table or the log is, which scrolls sideways: what is beyond its right edge can be scrolled to.
+/// The rectangle of a table or log, which scrolls sideways: content beyond its right edge is reachable.
 fn scrolls(pane: PaneKind) -> bool {
     matches!(pane, PaneKind::Neighbors | PaneKind::Runs | PaneKind::Log)
 }
 
-/// What is cut, elided, broken, or lies over something else.
+/// Texts that are clipped, elided, broken, or overlap.
 fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
-    /// What a hair of rounding may be.
+    /// Tolerance for rounding.
     const SLACK: f32 = 1.5;
     let painted = texts(&window.output().shapes);
     let first = from.map_or(0, |from| {
@@ -121,7 +121,7 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
             .rposition(|text| text.text.starts_with(from))
             .unwrap_or_else(|| panic!("{from} is not painted"))
     });
-    // Of what is scrolled away nothing is to be seen, and a field scrolls to where it is typed.
+    // Skip content that is scrolled out of sight; a field scrolls to its cursor.
     let fields: Vec<String> =
         window.query_all_by_role(Role::TextInput).filter_map(|field| field.value()).collect();
     let is_seen = |text: &&Painted| text.rect.intersects(text.clip) && !fields.contains(&text.text);
@@ -129,7 +129,7 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
     assert!(seen.len() > 3, "only {} texts are painted", seen.len());
     let mut wrong = BTreeSet::new();
     for text in &seen {
-        // Also the numbers of Timings, as long as a run takes, which is always in sight.
+        // Numbers of Timings count as table cells, because their length varies with the run.
         let number = text.text.starts_with(|c: char| c.is_ascii_digit());
         // In the strip below the views, or on their right.
         let among_panes =
@@ -141,7 +141,7 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
         if text.broken {
             wrong.insert(format!("broken within a word: {}", text.text));
         }
-        // The titles of tabs have arrows beside them where there is no room for all.
+        // Titles of tabs get arrows if there is no room for all.
         let is_tab = PaneKind::ALL.iter().any(|pane| pane.title() == text.text);
         let cut =
             text.rect.left() < text.clip.left() - SLACK || text.rect.right() > text.clip.right() + SLACK;
@@ -160,7 +160,7 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
     wrong
 }
 
-/// Everything in a window of a size in points.
+/// All states of a window of a size in points.
 fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut look = |window: &mut Window, what: &str, from: From, table: bool| {
@@ -206,7 +206,7 @@ fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
     look(&mut window, "shortcuts", Some("Keyboard shortcuts"), false);
     window.state_mut().send(Command::Shortcuts);
     window.run_steps(2);
-    // The lesson's pictures have measures of their own, as they are files too.
+    // The lesson's pictures are laid out on their own, because they are also files.
     if factor == 1.0 {
         window.state_mut().send(Command::Lesson);
         until(&mut window, "a lesson", |app| app.session().lesson.player.is_some());
@@ -216,7 +216,7 @@ fn look_everywhere(factor: f32, scale: f32) -> BTreeSet<String> {
 }
 
 #[test]
-fn neighbours_have_their_names_beside_them() {
+fn neighbours_are_labelled_with_their_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("towns.csv");
     let towns: Vec<String> =
@@ -264,9 +264,9 @@ fn labels_fit_at_twice_the_size() {
     assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
 }
 
-/// Where panes are one at a time for want of height.
+/// Low windows show one pane at a time.
 #[test]
-fn labels_fit_at_half_as_much_again() {
+fn labels_fit_at_one_and_a_half_times_the_size() {
     let found = look_everywhere(1.0, 1.5);
     assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
 }

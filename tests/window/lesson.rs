@@ -1,4 +1,4 @@
-//! The lesson in the window, driven as a lecturer and a student would.
+//! The lesson in the window, driven as by a lecturer and a student.
 
 mod questions;
 
@@ -55,7 +55,7 @@ fn open(window: &mut Window, id: &str) {
 }
 
 #[test]
-fn beside_a_lesson_the_status_line_says_nothing_of_the_explorer() {
+fn the_status_line_omits_the_explorer_during_a_lesson() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -70,8 +70,8 @@ fn beside_a_lesson_the_status_line_says_nothing_of_the_explorer() {
     assert!(is_said(&window), "{note}");
 }
 
-/// The lesson of orders has points of its own, or those of the open cloud with the order of their rows beside
-/// the others.
+/// The lesson on orders uses its own points, or those of the open cloud, with the order of the file's rows as
+/// a further order.
 #[test]
 fn the_order_of_the_open_cloud_is_compared_with_others() {
     let mut window = window(small);
@@ -100,7 +100,7 @@ fn the_order_of_the_open_cloud_is_compared_with_others() {
     assert_eq!(player(&window).take().recording.shape().n, own);
 }
 
-/// Runs what is asked on the left, picks a query, and opens its lesson.
+/// Runs the search on the left, picks a query, and opens its lesson.
 #[track_caller]
 fn lesson_of_run(window: &mut Window, pick: Action) {
     press(window, "Run");
@@ -120,7 +120,7 @@ fn shifted(window: &mut Window, key: Key) {
     window.run_steps(3);
 }
 
-/// Clicks on what the picture shows.
+/// Clicks on elements of the picture.
 #[track_caller]
 fn click(window: &mut Window, target: Target) {
     let place =
@@ -141,7 +141,7 @@ fn click(window: &mut Window, target: Target) {
 }
 
 #[test]
-fn the_keys_go_forward_and_back_exactly() {
+fn keys_step_forward_and_back_exactly() {
     let mut window = window(small);
     window.key_press_modifiers(Modifiers::COMMAND, Key::L);
     until(&mut window, "lesson 1", |app| app.session().lesson.player.is_some());
@@ -235,7 +235,7 @@ fn a_click_on_curve_layer_and_scrubber_goes_there() {
 }
 
 #[test]
-fn a_wrong_field_says_why_and_the_lesson_stays() {
+fn an_invalid_field_says_why_and_the_lesson_stays() {
     let mut window = on_lesson("wide");
     fill(&mut window, "k", "300");
     window.get_by_label_contains("300 is outside 1 to 256. A warp of 8 lanes holds up to 256, 32 a lane.");
@@ -255,7 +255,7 @@ fn a_wrong_field_says_why_and_the_lesson_stays() {
 }
 
 #[test]
-fn letters_and_digits_belong_to_a_field_that_is_typed_into() {
+fn typing_in_a_field_does_not_trigger_keys() {
     let mut window = on_lesson("search");
     let level = player(&window).level;
     window.get_by_role_and_label(Role::TextInput, "k").focus();
@@ -267,7 +267,7 @@ fn letters_and_digits_belong_to_a_field_that_is_typed_into() {
 }
 
 #[test]
-fn questions_go_with_the_recording_that_they_are_about() {
+fn questions_end_with_their_recording() {
     let mut window = on_lesson("sort");
     let draft =
         LessonDraft { k: "4".to_owned(), width: 4, ..LessonDraft::of(named("sort").expect("a lesson")) };
@@ -282,7 +282,7 @@ fn questions_go_with_the_recording_that_they_are_about() {
 }
 
 #[test]
-fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
+fn a_failed_recording_is_reported_while_another_is_running() {
     let mut window = on_lesson("wide");
     window.state_mut().send(LessonAction::Edit(LessonDraft {
         k: "many".to_owned(),
@@ -293,7 +293,7 @@ fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
     app.send(LessonAction::Record);
     app.send(LessonAction::Open(number("wide")));
     until(&mut window, "an end of the work", |app| app.session().lesson.error.is_some() && !app.is_busy());
-    // Whatever comes late is not heard.
+    // Late results are ignored.
     for _ in 0..20 {
         window.step();
         std::thread::sleep(std::time::Duration::from_millis(5));
@@ -309,7 +309,7 @@ fn a_lesson_that_cannot_be_recorded_says_so_whatever_was_being_recorded() {
 }
 
 #[test]
-fn the_presenter_leaves_everything_else_out() {
+fn the_presenter_hides_everything_else() {
     let mut window = on_lesson("sort");
     window.get_by_role_and_label(Role::Button, "File");
     key(&mut window, Key::F5);
@@ -329,13 +329,13 @@ fn the_presenter_leaves_everything_else_out() {
     window.get_by_role_and_label(Role::Button, "File");
 }
 
-/// Where the picture is on the screen.
+/// The picture's rectangle on screen.
 fn picture(window: &Window) -> egui::Rect {
     window.get_by_role_and_label(Role::Canvas, "Picture of the lesson").rect()
 }
 
 #[test]
-fn one_key_zooms_a_panel_and_brings_the_others_back() {
+fn one_key_enlarges_a_panel_and_restores_the_others() {
     let mut window = on_lesson("sort");
     let zoom = |window: &Window| window.state().session().lesson.zoom;
     key(&mut window, Key::Z);
@@ -363,7 +363,7 @@ fn one_key_zooms_a_panel_and_brings_the_others_back() {
 }
 
 #[test]
-fn lesson_7_is_about_the_query_that_is_picked() {
+fn lesson_7_shows_the_picked_query() {
     let mut window = window(small);
     lesson_of_run(&mut window, Action::PickRow(123));
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
@@ -372,7 +372,7 @@ fn lesson_7_is_about_the_query_that_is_picked() {
     let recording = &player(&window).take().recording;
     let parameters = &recording.parameters;
     assert_eq!((parameters.query_row, parameters.shape.n, parameters.shape.k), (123, 500, 8));
-    // The lesson ends with the answer that the run gave.
+    // The lesson ends with the run's answer.
     let answered = session.answered.as_ref().expect("an answer");
     let expected: Vec<(u32, f32)> = answered.neighbors().collect();
     key(&mut window, Key::End);
@@ -394,7 +394,7 @@ fn lesson_7_is_about_the_query_that_is_picked() {
             .as_ref()
             .is_some_and(|player| player.take().recording.parameters.query_row == 7)
     });
-    // Another cloud: the lesson is about that.
+    // The lesson follows a new cloud.
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("line.csv");
     let rows: Vec<String> = (0..90).map(|i| format!("{i},{}", i * i)).collect();
@@ -415,7 +415,7 @@ fn lesson_7_is_about_the_query_that_is_picked() {
 }
 
 #[test]
-fn a_query_of_a_file_stays_that_query_whatever_is_run_next() {
+fn a_query_of_a_file_survives_the_next_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("queries.csv");
     std::fs::write(&path, "x,y\n0.1,0.2\n0.5,0.5\n0.9,0.3\n").expect("a file");
@@ -429,7 +429,7 @@ fn a_query_of_a_file_stays_that_query_whatever_is_run_next() {
     until(&mut window, "the lesson", |app| app.session().lesson.player.is_some());
     window.get_by_label("3 of the file");
     let found = |window: &mut Window| {
-        // The first key may still go to the field that was typed into.
+        // The first key may still go to the field that had the focus.
         for _ in 0..20 {
             key(window, Key::End);
             if player(window).cursor().state().neighbours().next().is_some() {
@@ -475,7 +475,7 @@ fn found(window: &mut Window) -> Vec<(u32, f32)> {
 }
 
 #[test]
-fn lesson_7_has_the_k_that_is_asked_for_and_leaves_the_query_out_as_the_explorer_does() {
+fn lesson_7_uses_k_and_exclude_self_of_the_explorer() {
     let mut window = window(|state| {
         small(state);
         state.draft.exclude_self = true;
@@ -489,10 +489,10 @@ fn lesson_7_has_the_k_that_is_asked_for_and_leaves_the_query_out_as_the_explorer
     assert_eq!((found(&mut window), asked.len()), (asked, 8));
 }
 
-/// A search on the globe stays one, in kilometres, whatever the explorer's fields say by the time another row
+/// A search on the globe uses kilometres, even if the explorer's fields have changed by the time another row
 /// is typed.
 #[test]
-fn lesson_7_keeps_the_metric_of_the_question() {
+fn lesson_7_uses_the_metric_of_the_search() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = places(folder.path(), 300);
     let mut window = window(small);
@@ -548,7 +548,7 @@ fn the_source_of_the_running_line_is_shown_and_a_click_chooses_another() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn a_gpu_records_the_lesson_and_its_steps_are_the_twins() {
+fn steps_recorded_on_a_gpu_equal_the_twins() {
     let mut window = on_lesson("search");
     until(&mut window, "the list of GPUs", |app| app.session().can_record_on_gpu(32));
     let by_twin = player(&window).take().recording.clone();
@@ -582,7 +582,7 @@ fn three_orders_are_compared_step_for_step() {
 }
 
 #[test]
-fn a_range_is_exported_and_an_odd_one_says_why() {
+fn a_range_is_exported_and_an_invalid_one_says_why() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("steps.gif");
     let mut window = on_lesson("sort");
@@ -594,7 +594,7 @@ fn a_range_is_exported_and_an_odd_one_says_why() {
     press(&mut window, "Save");
     assert!(
         window.state().session().export.as_ref().is_some_and(|dialog| dialog.error.is_some()),
-        "it ends before it begins"
+        "the end is before the start"
     );
     fill(&mut window, "To step", &(start + 2).to_string());
     press(&mut window, "Save");
@@ -606,7 +606,7 @@ fn a_range_is_exported_and_an_odd_one_says_why() {
 }
 
 #[test]
-fn a_folder_that_is_there_is_asked_about() {
+fn overwriting_a_folder_needs_confirmation() {
     let folder = tempfile::tempdir().expect("a folder");
     let (file, dir) = (folder.path().join("film/frame-0001.png"), folder.path().join("film"));
     std::fs::create_dir(&dir).expect("a folder");
@@ -633,7 +633,7 @@ fn drawn(size: [f32; 2], look: Look, scale: f32) -> Window {
     Harness::builder().with_size(size).wgpu().build_eframe(move |cc| {
         let mut state = State { look, scale, ..State::default() };
         state.lesson.presenter_look = look;
-        // No hint in pictures.
+        // Hide hints in pictures.
         state.lesson.has_dragged = true;
         small(&mut state);
         let mut app = App::with_state(cc, state).expect("a thread for the worker");
@@ -642,10 +642,10 @@ fn drawn(size: [f32; 2], look: Look, scale: f32) -> Window {
     })
 }
 
-/// What the window shows is compared with what it showed.
+/// Compares the window with its snapshot.
 fn snapshot(window: &mut Window, title: &str, failures: &mut Vec<String>) {
     window.run_steps(4);
-    // What can run is different on each machine, and said in the status line.
+    // The status line depends on the machine.
     let rect = window.ctx.content_rect();
     if window.state().session().lesson.presenting == Presenting::No {
         window.mask(egui::Rect::from_min_max(egui::pos2(0.0, rect.bottom() - 32.0), rect.max));
@@ -657,9 +657,9 @@ fn snapshot(window: &mut Window, title: &str, failures: &mut Vec<String>) {
 }
 
 #[test]
-fn each_lesson_looks_as_it_did_at_each_level() {
+fn lessons_match_their_snapshots_at_each_level() {
     let mut failures = Vec::new();
-    // Small, and the picture alone: there are many.
+    // Small, and only the picture, because there are many.
     let mut window = drawn([640.0, 400.0], Look::Light, 1.0);
     for lesson in &LESSONS {
         open(&mut window, lesson.id);
@@ -683,7 +683,7 @@ fn each_lesson_looks_as_it_did_at_each_level() {
 }
 
 #[test]
-fn presenter_questions_and_looks_are_as_they_were() {
+fn presenter_questions_and_themes_match_their_snapshots() {
     let mut failures = Vec::new();
     for (look, name) in [(Look::Light, "light"), (Look::Dark, "dark"), (Look::HighContrast, "high-contrast")]
     {
@@ -721,7 +721,7 @@ fn a_lesson_is_drawn_without_a_display() {
     assert_eq!(picture.dimensions(), (1280, 720));
     let [r, g, b, _] = warpscope::app::tokens::Palette::DARK.canvas.to_array();
     let empty = picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count();
-    assert!(empty < 1280 * 720 * 9 / 10, "there is a picture on it");
+    assert!(empty < 1280 * 720 * 9 / 10, "no picture was drawn");
     let late = folder.path().join("late.png");
     let error = render_headless(&Headless { at: Some(999_999), ..show }, std::slice::from_ref(&late))
         .expect_err("there is no such step")

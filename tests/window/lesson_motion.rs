@@ -1,4 +1,4 @@
-//! What moves in the lesson's picture after a step, on a clock of the test's own.
+//! Animations in the lesson's picture after a step, on a test clock.
 
 use crate::driven::{Window, small, until};
 use egui::Key;
@@ -9,13 +9,13 @@ use warpscope::app::lesson::{LessonAction, is_moving};
 use warpscope::app::state::State;
 use warpscope::lesson::lessons::named;
 
-/// Seconds between two frames.
+/// Seconds between frames.
 const FRAME: f32 = 0.02;
 
-/// Frames of a motion of a quarter of a second, and two more.
+/// Frames of a motion of a quarter of a second, plus two.
 const ALL: usize = 15;
 
-/// A window on a lesson, at the beginning of its part.
+/// A window at the start of a lesson's part.
 fn on_lesson(id: &str, reduce_motion: bool) -> Window {
     let mut window =
         Harness::builder().with_size([1280.0, 800.0]).with_step_dt(FRAME).build_eframe(move |cc| {
@@ -43,7 +43,7 @@ fn key(window: &mut Window, key: Key, frames: usize) {
 }
 
 #[test]
-fn a_step_forward_moves_keys_for_a_quarter_of_a_second() {
+fn a_step_forward_animates_for_a_quarter_of_a_second() {
     let mut window = on_lesson("merge", false);
     assert!(!is_moving(window.state()));
     let start = position(&window);
@@ -53,22 +53,22 @@ fn a_step_forward_moves_keys_for_a_quarter_of_a_second() {
     assert!(is_moving(window.state()));
     window.run_steps(ALL);
     assert!(!is_moving(window.state()));
-    // Then the window rests.
-    assert!(window.try_run().is_ok(), "it asks for frames without end");
+    // Then the window stops repainting.
+    assert!(window.try_run().is_ok(), "the window keeps repainting");
 }
 
 #[test]
-fn another_step_begins_its_own_motion_and_whatever_else_happens_ends_it() {
+fn another_step_starts_a_new_motion_and_other_actions_end_it() {
     let mut window = on_lesson("merge", false);
     let start = position(&window);
     for steps in 1..=2 {
         key(&mut window, Key::ArrowRight, 10);
         assert!(
             is_moving(window.state()) && position(&window) == start + steps,
-            "the second does not wait for the first"
+            "the second motion waited for the first"
         );
     }
-    // If they queued, the second would still be under way.
+    // If motions were queued, the second would still be running.
     window.run_steps(ALL - 5);
     assert!(!is_moving(window.state()));
     let ends: [fn(&mut Window); 6] = [
@@ -98,7 +98,7 @@ fn another_step_begins_its_own_motion_and_whatever_else_happens_ends_it() {
 }
 
 #[test]
-fn the_pointer_on_the_picture_does_not_end_a_motion() {
+fn hovering_does_not_end_a_motion() {
     let mut window = on_lesson("merge", false);
     key(&mut window, Key::ArrowRight, 3);
     for x in [300.0, 640.0, 900.0] {
@@ -111,7 +111,7 @@ fn the_pointer_on_the_picture_does_not_end_a_motion() {
 }
 
 #[test]
-fn who_wants_no_motion_has_none() {
+fn animation_can_be_turned_off() {
     let mut window = on_lesson("merge", true);
     key(&mut window, Key::ArrowRight, 2);
     assert!(!is_moving(window.state()));
@@ -123,11 +123,11 @@ fn who_wants_no_motion_has_none() {
     key(&mut window, Key::ArrowRight, 2);
     assert!(!is_moving(window.state()));
     assert!(window.state().state().reduce_motion);
-    assert_eq!(window.ctx.global_style().animation_time, 0.0, "nor do menus");
+    assert_eq!(window.ctx.global_style().animation_time, 0.0, "menus must not end a motion");
 }
 
 #[test]
-fn whoever_goes_to_and_fro_never_leaves_anything_under_way() {
+fn stepping_back_and_forth_leaves_no_motion_running() {
     let mut window = on_lesson("buffer", false);
     let mut random = 7u32;
     let mut next = |below: u32| {

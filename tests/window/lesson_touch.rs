@@ -1,4 +1,4 @@
-//! Query and points of a lesson that are dragged, and keys that are typed, as a lecturer would.
+//! Dragging the query and points of a lesson, and typing keys, as a lecturer would.
 
 use crate::driven::{Window, fill, press, press_below, small, until, until_answered, window};
 use egui::{Event, Key, Modifiers, PointerButton, Pos2, Vec2, vec2};
@@ -32,7 +32,7 @@ fn on_lesson(id: &str) -> Window {
     window
 }
 
-/// Waits until what was asked for is recorded.
+/// Waits for the requested recording.
 #[track_caller]
 fn settle(window: &mut Window) {
     until(window, "the recording", |app| {
@@ -56,7 +56,7 @@ fn button(window: &mut Window, pos: Pos2, pressed: bool) {
     window.run_steps(2);
 }
 
-/// Takes hold of what is at a place and moves the pointer on; it is not let go of.
+/// Presses at a position and moves the pointer, without releasing it.
 fn drag(window: &mut Window, from: Pos2, by: Vec2) -> Pos2 {
     window.hover_at(from);
     window.run_steps(2);
@@ -69,7 +69,7 @@ fn drag(window: &mut Window, from: Pos2, by: Vec2) -> Pos2 {
     from + by
 }
 
-/// Where the query, or a place of the data, is on the screen.
+/// The query's or a position's place on screen.
 fn on_map(window: &Window, at: Option<[f32; 2]>) -> Pos2 {
     place_in_map(window.state(), at).expect("a map")
 }
@@ -86,7 +86,7 @@ fn the_query_is_dragged_and_the_step_stays() {
         let map = player(&window).take().recording.overview().clone();
         let middle = on_map(&window, Some([0, 1].map(|axis| (map.low[axis] + map.high[axis]) / 2.0)));
         let to = drag(&mut window, from, (middle - from) * 0.5 + vec2(9.0, 5.0));
-        assert_ne!(query(&window), own, "lesson {id}: it follows while it is held");
+        assert_ne!(query(&window), own, "lesson {id}: the query does not follow the pointer");
         assert!(
             (on_map(&window, None) - to).length() < 1.5,
             "lesson {id}: the query is at the pointer, and the map has not moved"
@@ -95,15 +95,15 @@ fn the_query_is_dragged_and_the_step_stays() {
         if let (Step::Layer { layer, .. }, Step::Layer { layer: now, .. }) = (&before, &step(&window)) {
             assert_eq!(layer, now);
         }
-        assert!(!player(&window).has_marks(), "lesson {id}: all distances are others");
+        assert!(!player(&window).has_marks(), "lesson {id}: marks despite new distances");
         button(&mut window, to, false);
         window.get_by_label_contains("Query moved to (");
         assert!(
             player(&window).take().recording.parameters.data.contains("query moved to ("),
-            "files say so"
+            "exports must mention it"
         );
         assert!(window.state().state().lesson.has_dragged);
-        // Ctrl+Z, and the same step as before.
+        // Ctrl+Z, at the same step as before.
         window.remove_cursor();
         window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
         window.run_steps(3);
@@ -115,10 +115,10 @@ fn the_query_is_dragged_and_the_step_stays() {
 }
 
 #[test]
-fn a_point_is_dragged_alone_and_the_lessons_own_data_come_back() {
+fn a_single_point_can_be_dragged_and_reset() {
     let mut window = on_lesson("buffer");
     let own = player(&window).take().recording.problem().points().to_vec();
-    // Far from the query, so that the pointer does not take hold of that.
+    // Far from the query, so that the pointer does not grab it.
     let from = on_map(&window, Some([own[0], own[1]]));
     let by = (on_map(&window, None) - from) * 0.5;
     let to = drag(&mut window, from, by);
@@ -132,10 +132,9 @@ fn a_point_is_dragged_alone_and_the_lessons_own_data_come_back() {
     assert!(window.query_by_label_contains("1 point moved.").is_none());
 }
 
-/// The largest key of lesson `sort` becomes the smallest: what is beside it in the network is compared
-/// otherwise.
+/// The largest key of lesson `sort` becomes the smallest, which changes the outcome of its comparators.
 #[test]
-fn a_key_is_dragged_and_comparators_that_turn_are_marked_until_escape() {
+fn changed_comparators_are_marked_while_a_key_is_moved() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::End);
     let position = player(&window).cursor().position();
@@ -159,7 +158,7 @@ fn a_key_is_dragged_and_comparators_that_turn_are_marked_until_escape() {
 }
 
 #[test]
-fn escape_puts_back_what_is_held() {
+fn escape_cancels_a_drag() {
     let mut window = on_lesson("buffer");
     let own = query(&window);
     let from = on_map(&window, None);
@@ -188,7 +187,7 @@ fn the_arrow_keys_move_the_query_of_a_map_that_has_the_focus() {
     settle(&mut window);
     let large = own[1] - query(&window)[1];
     assert!((0.03..0.07).contains(&large), "{large}");
-    assert_eq!(player(&window).cursor().position(), position, "they step no more");
+    assert_eq!(player(&window).cursor().position(), position, "keys still step");
     window.state_mut().send(Command::Undo);
     window.run_steps(3);
     settle(&mut window);
@@ -196,7 +195,7 @@ fn the_arrow_keys_move_the_query_of_a_map_that_has_the_focus() {
 }
 
 #[test]
-fn nothing_is_dragged_while_there_are_questions() {
+fn dragging_is_disabled_during_questions() {
     let mut window = on_lesson("buffer");
     key(&mut window, Key::P);
     let own = query(&window);
@@ -209,7 +208,7 @@ fn nothing_is_dragged_while_there_are_questions() {
 }
 
 #[test]
-fn the_presenter_drags_too() {
+fn dragging_works_in_the_presenter() {
     let mut window = on_lesson("search");
     key(&mut window, Key::F5);
     assert_eq!(window.state().session().lesson.presenting, Presenting::Presenter);
@@ -233,7 +232,7 @@ fn three_orders_follow_one_query() {
 }
 
 #[test]
-fn in_ones_own_plane_the_query_is_dragged_too() {
+fn the_query_can_be_dragged_in_ones_own_data() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -256,7 +255,7 @@ fn in_ones_own_plane_the_query_is_dragged_too() {
 }
 
 #[test]
-fn typed_keys_are_sorted_and_wrong_ones_say_why() {
+fn typed_keys_are_sorted_and_invalid_ones_say_why() {
     let mut window = on_lesson("sort");
     fill(&mut window, "Keys", "5 3 8 1 7 2 6");
     window.get_by_label("7 keys: lesson sort needs 8 with k = 8 and 8 lanes.");

@@ -1,4 +1,4 @@
-//! The live query in the window: dragged, typed and asked for again as k changes.
+//! Live queries in the window: dragged, typed, and repeated when k changes.
 
 use crate::driven::{Window, fill, press, small, unfold, until, until_answered, window, without_query};
 use egui::accesskit::Role;
@@ -14,7 +14,7 @@ use warpscope::run::{EngineChoice, QuerySpec};
 
 const MARK: &str = "Query, to be dragged";
 
-/// A window with an answered run, and a query that is one of its rows.
+/// A window with a finished run, and a query that is one of its rows.
 fn answered(change: impl FnOnce(&mut State) + 'static) -> Window {
     let mut window = window(|state| {
         small(state);
@@ -29,7 +29,7 @@ fn mark(window: &Window) -> Pos2 {
     window.get_by_role_and_label(Role::Button, MARK).rect().center()
 }
 
-/// Presses the query's mark and drags it by so many points of the screen, in a few steps.
+/// Drags the query's mark by an offset on screen, in a few steps.
 fn drag(window: &mut Window, by: Vec2) {
     let from = mark(window);
     window.drag_at(from);
@@ -50,7 +50,7 @@ fn until_settled(window: &mut Window) {
     });
 }
 
-/// Rows of the k nearest to coordinates of the file, by looking at all.
+/// Rows of the k nearest to coordinates of the file, by brute force.
 fn nearest(cloud: &PointCloud, at: &[f64], k: usize) -> Vec<u32> {
     let far = |row: usize| {
         at.iter().enumerate().map(|(axis, at)| (cloud.coordinate(row, axis) - at).powi(2)).sum::<f64>()
@@ -60,20 +60,20 @@ fn nearest(cloud: &PointCloud, at: &[f64], k: usize) -> Vec<u32> {
     all.iter().take(k).map(|&(_, row)| row).collect()
 }
 
-/// The place that is asked for, whose answer is held against all points.
+/// The queried position, after checking its answer by brute force.
 #[track_caller]
 fn assert_at_place(app: &App) -> Vec<f64> {
     let session = app.session();
     let answered = session.answered.as_ref().expect("an answer");
     let QuerySpec::At(at) = &answered.record.spec.queries else {
-        panic!("{:?} is no place", answered.record.spec.queries)
+        panic!("{:?} is not a position", answered.record.spec.queries)
     };
     assert_eq!(session.picked, Some(Picked::Coordinates));
     let (place, row) = session.picked_point().expect("the place");
     assert_eq!(
         (0..place.dims()).map(|axis| place.coordinate(row, axis)).collect::<Vec<_>>(),
         *at,
-        "the answer is to what is shown"
+        "the answer is for another query"
     );
     let found: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     assert_eq!(found, nearest(&answered.record.cloud, at, answered.record.spec.k));
@@ -81,22 +81,22 @@ fn assert_at_place(app: &App) -> Vec<f64> {
 }
 
 #[test]
-fn the_query_is_dragged_and_everything_follows() {
+fn everything_follows_a_dragged_query() {
     let mut window = answered(|_| ());
     let before = window.state().session().answered.clone().expect("an answer");
-    // Towards the middle, so that it stays in sight.
+    // Towards the middle, so that it stays visible.
     let middle = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect().center();
     let by = (middle - mark(&window)).normalized() * 80.0;
     drag(&mut window, by);
-    // What the last movement asked for is in sight a frame later.
+    // The result of the last movement is shown one frame later.
     window.step();
     let to = mark(&window);
     until(&mut window, "an answer", |app| !app.is_busy());
-    // Still held: the answer came before it was let go.
+    // Still held: the answer arrived before the release.
     assert!(window.state().session().live.is_held());
     let at = assert_at_place(window.state());
     let after = window.state().session().answered.clone().expect("an answer");
-    assert!(!before.neighbors().eq(after.neighbors()), "the neighbours are those of the new place");
+    assert!(!before.neighbors().eq(after.neighbors()), "the neighbours are of the old position");
     assert!(
         !after.record.measured.is_empty() && after.record.convergence.queries() == 1,
         "with counters and convergence"
@@ -105,15 +105,15 @@ fn the_query_is_dragged_and_everything_follows() {
     window.step();
     until_settled(&mut window);
     assert!(!window.state().session().live.is_held());
-    assert_eq!(assert_at_place(window.state()), at, "it stays where it was let go");
+    assert_eq!(assert_at_place(window.state()), at, "the query moved after its release");
     window.get_by_label("no row of the cloud");
-    assert!((mark(&window) - to).length() < 2.0, "the mark is where the pointer left it");
-    // The run is still there to be compared with.
+    assert!((mark(&window) - to).length() < 2.0, "the mark is not at the release position");
+    // The run is still available for comparison.
     assert!(window.state().session().compared_record().is_some());
 }
 
 #[test]
-fn escape_gives_the_old_query_back() {
+fn escape_restores_the_old_query() {
     let mut window = answered(|_| ());
     let (picked, before) =
         (window.state().session().picked, window.state().session().answered.clone().expect("an answer"));
@@ -128,7 +128,7 @@ fn escape_gives_the_old_query_back() {
             && std::sync::Arc::ptr_eq(&answered.record, &before.record)));
     };
     back(&window);
-    // The pointer is still down, and moves: the query stays.
+    // The pointer is still pressed and moves: the query does not follow.
     let at = mark(&window);
     window.hover_at(at + vec2(30.0, 30.0));
     window.run_steps(3);
@@ -163,11 +163,11 @@ fn arrow_keys_move_the_query() {
 }
 
 #[test]
-fn a_place_is_typed() {
+fn a_position_can_be_typed() {
     let mut window = answered(|_| ());
     fill(&mut window, "x", "0.25");
     window.get_by_label("Press Enter to search from there.");
-    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "nothing moves before Enter");
+    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "the query moved before Enter");
     fill(&mut window, "y", "north");
     window.key_press(egui::Key::Enter);
     window.run_steps(3);
@@ -182,7 +182,7 @@ fn a_place_is_typed() {
 }
 
 #[test]
-fn a_query_is_zoomed_to_before_there_is_a_run() {
+fn a_query_can_be_zoomed_to_before_any_run() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until(&mut window, "a cloud", |app| app.session().cloud.is_some() && !app.is_busy());
@@ -214,7 +214,7 @@ fn k_and_metric_act_at_once() {
         );
         window.get_by_label(&format!("k = {k}, l2, lockstep"));
     }
-    // The run's own k: the answer is the run's again.
+    // With the run's own k, the run's answer is shown again.
     fill(&mut window, "k", "8");
     window.run_steps(2);
     let session = window.state().session();
@@ -244,7 +244,7 @@ fn k_and_metric_act_at_once() {
     });
     window.get_by_label("k = 8, haversine, lockstep");
     assert!(window.query_all_by_label_contains(" km").next().is_some(), "the k-th distance");
-    // What makes no sense asks nothing.
+    // Invalid input starts no search.
     fill(&mut window, "k", "none");
     window.run_steps(3);
     assert!(!window.state().is_busy());
@@ -252,7 +252,7 @@ fn k_and_metric_act_at_once() {
 }
 
 #[test]
-fn the_status_line_speaks_of_the_globe_while_that_is_searched() {
+fn the_status_line_mentions_the_globe_only_while_it_is_searched() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("places.csv");
     let rows: String = (0..40)
@@ -279,7 +279,7 @@ fn the_status_line_speaks_of_the_globe_while_that_is_searched() {
 }
 
 #[test]
-fn what_is_said_of_the_query_goes_when_the_pointer_leaves_it_at_once() {
+fn the_tooltip_of_the_query_disappears_with_the_pointer() {
     let mut window = answered(|_| {});
     let at = mark(&window);
     window.hover_at(at);
@@ -298,7 +298,7 @@ fn in_three_dimensions_the_query_goes_from_row_to_row() {
     window.run_steps(2);
     until_settled(&mut window);
     let session = window.state().session();
-    let Some(Picked::Row(row)) = session.picked else { panic!("{:?} is no row", session.picked) };
+    let Some(Picked::Row(row)) = session.picked else { panic!("{:?} is not a row", session.picked) };
     assert_ne!(session.picked, before);
     let answered = session.answered.as_ref().expect("an answer");
     assert_eq!(answered.row(), row);
@@ -308,7 +308,7 @@ fn in_three_dimensions_the_query_goes_from_row_to_row() {
         nearest(&answered.record.cloud, &at, 8)
     );
 
-    // A place can be typed, in Space too.
+    // A position can be typed in Space, too.
     for (axis, value) in [("x", "0.5"), ("y", "0.25"), ("z", "0.75")] {
         fill(&mut window, axis, value);
     }
@@ -347,7 +347,7 @@ fn a_drag_is_one_step_to_undo() {
                 "{generator}: two drags, two steps"
             );
         }
-        // Put back with Escape, it was no step.
+        // A drag cancelled with Escape is not an undo step.
         drag(&mut window, vec2(50.0, 50.0));
         window.key_press(egui::Key::Escape);
         window.run_steps(2);
@@ -357,7 +357,7 @@ fn a_drag_is_one_step_to_undo() {
         assert_eq!(window.state().session().picked, before);
         window.state_mut().send(Command::Undo);
         window.run_steps(2);
-        assert_eq!(window.state().session().picked, before, "{generator}: nothing is left to undo");
+        assert_eq!(window.state().session().picked, before, "{generator}: an undo step remains");
         drag(&mut window, vec2(50.0, 50.0));
         let at = mark(&window);
         window.drop_at(at);
@@ -367,7 +367,7 @@ fn a_drag_is_one_step_to_undo() {
 }
 
 #[test]
-fn undone_to_nothing_it_waits_for_nothing() {
+fn undoing_to_no_query_leaves_nothing_pending() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| app.session().cloud.is_some());
@@ -380,10 +380,7 @@ fn undone_to_nothing_it_waits_for_nothing() {
     window.run_steps(2);
     let session = window.state().session();
     assert_eq!((session.picked, session.answered.is_none(), session.live.is_waiting()), (None, true, false));
-    assert!(
-        window.query_by_label("Press Enter to search from there.").is_none(),
-        "what was typed is gone too"
-    );
+    assert!(window.query_by_label("Press Enter to search from there.").is_none(), "typed text remains");
     window.state_mut().send(Command::Redo);
     window.run_steps(2);
     until_settled(&mut window);
@@ -391,7 +388,7 @@ fn undone_to_nothing_it_waits_for_nothing() {
 }
 
 #[test]
-fn among_many_rows_the_window_does_not_search_itself() {
+fn large_clouds_are_not_searched_on_the_ui_thread() {
     let mut window = answered(|state| {
         state.draft.generator = "uniform:n=150000,d=3".to_owned();
         state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));
@@ -402,7 +399,7 @@ fn among_many_rows_the_window_does_not_search_itself() {
     drag(&mut window, to - from);
     window.drop_at(to);
     window.step();
-    // It is let go where the pointer was, however late that is known.
+    // The release position counts, even if it is processed late.
     until(&mut window, "the end of the drag", |app| !app.session().live.is_held() && !app.is_busy());
     let app = window.state();
     let cloud = app.session().cloud.as_ref().expect("a cloud");
@@ -417,42 +414,38 @@ fn among_many_rows_the_window_does_not_search_itself() {
         far(row),
         far(nearest)
     );
-    assert_eq!(
-        app.session().answered.as_ref().map(|answered| answered.row()),
-        Some(row),
-        "and it is answered"
-    );
+    assert_eq!(app.session().answered.as_ref().map(|answered| answered.row()), Some(row), "no answer");
 }
 
 #[test]
-fn an_ask_is_cancelled_before_it_is_answered() {
+fn a_live_query_can_be_cancelled() {
     let mut window = window(|state| {
         small(state);
         state.draft.generator = "uniform:n=300000,d=8".to_owned();
         state.tree = single_layout(PaneKind::Neighbors);
     });
     press(&mut window, "Generate");
-    // Cancel would stop what a view is prepared by, if that is still under way.
+    // Cancel would stop the preparation of a view if it is still running.
     until(&mut window, "the cloud and its view", |app| {
         app.session().cloud.is_some() && !app.is_busy() && app.tasks() == 0
     });
-    // In one frame: however fast the answer is, it is taken in with the next.
+    // In one frame: even a fast answer is processed in the next.
     window.state_mut().send(Action::PickRow(7));
     window.state_mut().send(Command::Cancel);
     window.run_steps(2);
-    assert!(!window.state().is_busy(), "no longer asked for, whatever else the background does");
+    assert!(!window.state().is_busy(), "the live query was not cancelled");
     window.get_by_label("Cancelled");
     window.get_by_label("Cancelled before it was answered.");
-    assert_eq!(window.state().session().picked, Some(Picked::Row(7)), "it is still the query");
-    // Asked again, it is answered.
+    assert_eq!(window.state().session().picked, Some(Picked::Row(7)), "the query changed");
+    // Repeated, it is answered.
     window.state_mut().send(Action::PickRow(7));
     until(&mut window, "an answer", |app| app.session().answered.is_some());
 }
 
 #[test]
-fn asks_do_not_wait_for_a_run() {
+fn live_queries_do_not_wait_for_a_run() {
     let mut window = answered(|_| ());
-    // A run of minutes, which is cancelled in the end.
+    // A run of minutes, cancelled at the end.
     let mut draft = window.state().state().draft.clone();
     (draft.repeats, draft.query_count) = ("10000".to_owned(), "500".to_owned());
     window.state_mut().send(Action::SetDraft(Box::new(draft)));
@@ -470,14 +463,14 @@ fn asks_do_not_wait_for_a_run() {
                 .as_ref()
                 .is_some_and(|answered| matches!(answered.record.spec.queries, QuerySpec::At(_)))
     });
-    assert!(window.state().session().activity.is_busy(), "the run goes on");
+    assert!(window.state().session().activity.is_busy(), "the run ended");
     window.state_mut().send(Command::Cancel);
     until(&mut window, "the end", |app| !app.is_busy());
     assert_eq!(window.state().session().picked, Some(Picked::Coordinates));
 }
 
 #[test]
-fn a_run_leaves_a_place_the_query() {
+fn a_run_does_not_replace_a_typed_position() {
     let mut window = answered(|_| ());
     drag(&mut window, vec2(40.0, -20.0));
     let to = mark(&window);
@@ -487,15 +480,12 @@ fn a_run_leaves_a_place_the_query() {
     press(&mut window, "Run");
     until_answered(&mut window);
     assert_eq!(assert_at_place(window.state()), at);
-    // Another cloud has no such place.
+    // The position does not exist in another cloud.
     fill(&mut window, "Spec", "uniform:n=300,d=2");
     press(&mut window, "Generate");
     until(&mut window, "the cloud", |app| {
         app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300)
     });
-    assert!(
-        matches!(window.state().session().picked, Some(Picked::Row(_))),
-        "the one that it is opened with"
-    );
+    assert!(matches!(window.state().session().picked, Some(Picked::Row(_))), "the query picked on opening");
     assert!(window.state().session().live.place().is_none());
 }

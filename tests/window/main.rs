@@ -1,7 +1,7 @@
-//! The window, driven by the names of its parts, without a display.
+//! The window without a display, driven by accessible names.
 //!
-//! One binary: each links the whole program. A test that changes the environment or the working directory has
-//! a binary of its own.
+//! One binary, because each links the whole program. Tests that change the environment or the working
+//! directory have separate binaries.
 
 #![cfg(feature = "gui")]
 

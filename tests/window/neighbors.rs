@@ -1,5 +1,4 @@
-//! The table of neighbours: what it shows of them and of their file, how it scrolls, what a click does, what
-//! is copied.
+//! The table of neighbours: columns, scrolling, clicks, and copying.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -38,7 +37,7 @@ fn click(window: &mut Window, pos: Pos2, modifiers: Modifiers) {
         window.run_steps(1);
     }
     window.event(egui::Event::ModifiersChanged(Modifiers::NONE));
-    // So long that the next one is no second of a double click.
+    // Long enough that the next click is not part of a double click.
     window.run_steps(40);
 }
 
@@ -47,7 +46,7 @@ fn palette(window: &Window) -> &'static Palette {
 }
 
 #[test]
-fn rows_of_neighbours_select_and_point_at_their_points() {
+fn rows_of_neighbours_select_and_highlight_their_points() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -80,7 +79,7 @@ fn rows_of_neighbours_select_and_point_at_their_points() {
     click(&mut window, pos, CTRL);
     assert_eq!(selected(&window), [neighbors[1], neighbors[3], neighbors[4]].into());
     assert_eq!(window.state().session().rank, None, "what was taken away is not the chosen one");
-    // Neighbours keep their colour, within a ring of what is selected.
+    // Neighbours keep their colour inside the ring of a selection.
     let ringed = |row: u32| {
         let place = place(&window, row);
         window.output().shapes.iter().any(|shape| match shape.shape {
@@ -91,11 +90,11 @@ fn rows_of_neighbours_select_and_point_at_their_points() {
         })
     };
     assert_eq!([1, 3, 4, 5].map(|rank| ringed(neighbors[rank])), [true, true, true, false]);
-    // The pointer is still there: its point is hovered in the views.
+    // The pointer is still there: its point is highlighted in the views.
     assert_eq!(window.state().session().hovered.map(|hovered| hovered.what), Some(Picked::Row(neighbors[2])));
 }
 
-/// 60 towns on a grid that is no multiple of itself, with names and numbers of people.
+/// 60 towns at distinct positions, with names and populations.
 fn towns(folder: &Path) -> String {
     let path = folder.join("towns.csv");
     let rows: Vec<String> = (0..60)
@@ -105,7 +104,7 @@ fn towns(folder: &Path) -> String {
     path.display().to_string()
 }
 
-/// What was put on the clipboard by then.
+/// The contents of the clipboard.
 fn copied(window: &mut Window) -> String {
     for _ in 0..20 {
         window.step();
@@ -118,7 +117,7 @@ fn copied(window: &mut Window) -> String {
     panic!("nothing was copied");
 }
 
-/// The order in which rows of the table stand, by rank, from above.
+/// The ranks of the table's rows, from the top.
 fn ranks(window: &Window, most: usize) -> Vec<usize> {
     let at = |rank: usize| {
         [format!("  {rank}"), format!("● {rank}")]
@@ -132,7 +131,7 @@ fn ranks(window: &Window, most: usize) -> Vec<usize> {
 }
 
 #[test]
-fn a_click_on_a_head_sorts_neighbours_up_down_and_back() {
+fn clicks_on_a_heading_sort_up_down_and_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = towns(folder.path());
     let mut window = window(move |state| {
@@ -145,25 +144,25 @@ fn a_click_on_a_head_sorts_neighbours_up_down_and_back() {
     until_answered(&mut window);
     until(&mut window, "the names", |app| app.session().listed_beside().is_some());
     let by_rank: Vec<usize> = (0..8).collect();
-    assert_eq!(ranks(&window, 8), by_rank, "nearest first, before anybody asks");
+    assert_eq!(ranks(&window, 8), by_rank, "sorted by distance by default");
     let answered = window.state().session().answered.clone().expect("an answer");
     let rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
     let mut expected = by_rank.clone();
-    // Towns are as large as their numbers.
+    // The population grows with the row number.
     expected.sort_by_key(|&rank| rows[rank]);
     press(&mut window, "people");
     assert_eq!(ranks(&window, 8), expected);
     press(&mut window, "people, sorted ascending");
     expected.reverse();
     assert_eq!(ranks(&window, 8), expected);
-    // With Shift, rows are selected as they stand there.
+    // Shift selects rows in the shown order.
     let at = |window: &Window, rank: usize| window.get_by_label(&format!("  {rank}")).rect().center();
     let first = at(&window, expected[1]);
     click(&mut window, first, Modifiers::NONE);
     let third = at(&window, expected[3]);
     click(&mut window, third, Modifiers::SHIFT);
     assert_eq!(selected(&window), expected[1..=3].iter().map(|&rank| rows[rank]).collect());
-    // Another answer is sorted the same way; by keys it goes back.
+    // A new answer keeps the order, which the keyboard can change.
     press(&mut window, "people, sorted descending");
     assert_eq!(ranks(&window, 8), by_rank);
     window.get_by_role_and_label(egui::accesskit::Role::Button, "name").focus();
@@ -174,7 +173,7 @@ fn a_click_on_a_head_sorts_neighbours_up_down_and_back() {
 }
 
 #[test]
-fn the_files_other_columns_stand_beside_the_numbers() {
+fn other_columns_of_the_file_are_joined() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = towns(folder.path());
     let mut window = window(move |state| {
@@ -191,7 +190,7 @@ fn the_files_other_columns_stand_beside_the_numbers() {
         let answered = window.state().session().answered.clone().expect("an answer");
         let rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
         window.get_by_label("people");
-        // In one line with its row.
+        // On the same line as its row.
         let mut lines = Vec::new();
         for row in &rows {
             let name = window.get_by_label(&format!("town {row}")).rect();
@@ -209,7 +208,7 @@ fn the_files_other_columns_stand_beside_the_numbers() {
             assert_eq!((line[0], line[1]), (&*rank.to_string(), &*row.to_string()));
             assert_eq!((line[6], line[7]), (&*format!("town {row}"), &*(row * 1000 + 500).to_string()));
         }
-        // The pane's export is what is on the screen.
+        // The pane exports what is shown.
         let saved = folder.path().join(format!("found-{query}.tsv"));
         window.state_mut().send(Action::StartExport(ExportKind::Data(PaneKind::Neighbors)));
         window.run_steps(3);
@@ -221,7 +220,7 @@ fn the_files_other_columns_stand_beside_the_numbers() {
 }
 
 #[test]
-fn what_is_not_copied_or_not_the_points_is_said() {
+fn incomplete_copies_and_changed_files_are_noted() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = towns(folder.path());
     let file = path.clone();
@@ -244,7 +243,7 @@ fn what_is_not_copied_or_not_the_points_is_said() {
     };
     assert_eq!(said(&mut window), (true, "copied: 8 rows of Neighbours".to_owned()));
 
-    // In the frame after the answer its columns cannot be there.
+    // The columns cannot be available in the frame after the answer.
     window.state_mut().send(Action::PickQuery(7));
     while window.state().session().answered.as_ref().is_none_or(|answered| answered.query != 7) {
         window.step();
@@ -252,7 +251,7 @@ fn what_is_not_copied_or_not_the_points_is_said() {
     let rows = "copied: 8 rows of Neighbours, without the file's other columns";
     assert_eq!(said(&mut window), (false, format!("{rows}, which are still being read")));
 
-    // The same towns in another order, as a spreadsheet would sort them.
+    // The same towns in another order, as after sorting in a spreadsheet.
     let text = std::fs::read_to_string(&path).expect("a text");
     let mut lines: Vec<&str> = text.lines().collect();
     lines[1..].reverse();
@@ -265,12 +264,12 @@ fn what_is_not_copied_or_not_the_points_is_said() {
     until(&mut window, "the columns", |app| answered(app) && app.session().listed_beside().is_some());
     let changed = format!("the file has changed since its points were read; load it again: {path}");
     window.get_by_label(&changed);
-    assert!(window.query_by_label_contains("town ").is_none(), "no name stands beside another's numbers");
+    assert!(window.query_by_label_contains("town ").is_none(), "a name is next to numbers of another row");
     assert_eq!(said(&mut window), (false, format!("{rows}: {changed}")));
 }
 
 #[test]
-fn a_column_that_does_not_fit_is_not_cut() {
+fn columns_are_shown_whole_or_not_at_all() {
     let mut window = window(|state| {
         small(state);
         state.draft.generator = "uniform:n=500,d=3".to_owned();
@@ -331,5 +330,5 @@ fn a_column_that_does_not_fit_is_not_cut() {
         assert_eq!(cut(&window), 0);
         shown.insert(seen(&window));
     }
-    assert!(shown.contains(&vec![true; 3]), "all come in sight: {shown:?}");
+    assert!(shown.contains(&vec![true; 3]), "some columns never appear: {shown:?}");
 }

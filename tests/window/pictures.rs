@@ -11,7 +11,7 @@ use warpscope::app::state::{PaneKind, State, single_layout};
 use warpscope::app::tokens::{Look, Palette};
 use warpscope::app::{Alone, App, ExportKind, Headless, PictureSize, check_adapter, render_headless};
 
-/// What a window is for, and no picture may have.
+/// Texts of controls, which no picture may contain.
 const CONTROLS: [&str; 14] = [
     "Single colour",
     "Drag the ring",
@@ -42,7 +42,7 @@ fn drawn(pane: PaneKind) -> Window {
     window
 }
 
-/// Saves what the dialog is set up for.
+/// Saves with the dialog's settings.
 fn saved(window: &mut Window, path: &Path) {
     fill(window, "File", path.to_str().expect("a plain path"));
     press(window, "Save");
@@ -57,13 +57,13 @@ fn choose(window: &mut Window, size: &str) {
 }
 
 #[test]
-fn a_picture_is_laid_out_for_its_size_with_nothing_of_the_windows_controls() {
+fn pictures_have_their_own_layout_without_controls() {
     let folder = tempfile::tempdir().expect("a folder");
     for pane in
         [PaneKind::Plane, PaneKind::Timings, PaneKind::Timeline, PaneKind::Merges, PaneKind::Convergence]
     {
         let mut window = drawn(pane);
-        // A tool has a hint over the points.
+        // An active tool shows a hint over the points.
         window.state_mut().send(Command::LassoTool);
         window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
         window.run_steps(3);
@@ -78,9 +78,9 @@ fn a_picture_is_laid_out_for_its_size_with_nothing_of_the_windows_controls() {
         let picture = image::open(&png).expect("a PNG").into_rgb8();
         assert_eq!(picture.dimensions(), (1920, 1080));
         let [r, g, b, _] = Palette::LIGHT.canvas.to_array();
-        assert_eq!(picture.get_pixel(2, 1077).0, [r, g, b], "{pane:?}: the ground is light");
+        assert_eq!(picture.get_pixel(2, 1077).0, [r, g, b], "{pane:?}: the background is not light");
 
-        // What was chosen is kept for the next picture.
+        // The settings are remembered for the next picture.
         window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
         window.run_steps(3);
         choose(&mut window, "Column 85 mm");
@@ -88,12 +88,12 @@ fn a_picture_is_laid_out_for_its_size_with_nothing_of_the_windows_controls() {
         let svg = folder.path().join(format!("{pane:?}.svg"));
         saved(&mut window, &svg);
         let text = std::fs::read_to_string(&svg).expect("an SVG");
-        resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("it is well made");
+        resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("valid data");
         assert!(
             text.contains("width=\"85mm\" height=\"64mm\"") && text.contains(">Mine &amp; others</text>"),
             "{pane:?}"
         );
-        assert!(text.contains("@font-face{font-family:Ubuntu;"), "{pane:?}: text has its font");
+        assert!(text.contains("@font-face{font-family:Ubuntu;"), "{pane:?}: wrong font");
         assert!(text.contains(&format!("style=\"fill:#{r:02x}{g:02x}{b:02x}\"")), "{pane:?}: still light");
         for words in CONTROLS {
             assert!(!text.contains(words), "{pane:?} has “{words}” in it");
@@ -101,9 +101,9 @@ fn a_picture_is_laid_out_for_its_size_with_nothing_of_the_windows_controls() {
         if pane == PaneKind::Plane {
             assert!(
                 text.contains(">query</text>") && text.contains(">neighbours</text>"),
-                "its marks are explained"
+                "the legend is incomplete"
             );
-            // Without a legend, neither.
+            // Without a legend, neither appears.
             window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
             window.run_steps(3);
             window.get_by_role_and_label(Role::CheckBox, "Legend").click();
@@ -114,17 +114,17 @@ fn a_picture_is_laid_out_for_its_size_with_nothing_of_the_windows_controls() {
             let text = std::fs::read_to_string(&svg).expect("an SVG");
             assert!(!text.contains(">query</text>"));
             let row = window.state().session().answered.as_ref().expect("an answer").row();
-            assert!(text.contains(&format!(">{row}</text>")), "the query has its row beside it");
-            assert!(!window.state().state().plane.names, "as before in the window");
+            assert!(text.contains(&format!(">{row}</text>")), "the query's row is not labelled");
+            assert!(!window.state().state().plane.names, "the window changed");
         }
     }
 }
 
 #[test]
-fn plane_shows_the_same_places_in_another_shape() {
+fn plane_shows_the_same_region_in_another_aspect_ratio() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = drawn(PaneKind::Plane);
-    // Zoomed in: what is in sight there is in the picture, too.
+    // Zoomed in: the picture shows the visible region.
     window.state_mut().send(Command::FocusQuery);
     window.run_steps(10);
     let names = |window: &mut Window, size: &str, name: &str| {

@@ -1,4 +1,4 @@
-//! The window closes: at once where nothing is lost with it, else after a question.
+//! Closing the window: at once if nothing would be lost, otherwise after a question.
 
 use crate::driven::{Window, fill, press, small, until, until_answered, window};
 use egui::accesskit::Role;
@@ -8,12 +8,12 @@ use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::Command;
 use warpscope::app::{App, ExportKind};
 
-/// Whether the window was asked to close, or not to, in the last frame.
+/// Whether the window was told to close, or not to, in the last frame.
 fn said(window: &Window, command: &ViewportCommand) -> bool {
     window.output().viewport_output.values().any(|output| output.commands.contains(command))
 }
 
-/// One frame after a command; whether the window closes.
+/// Runs a frame after a command; returns whether the window closes.
 fn quits(window: &mut Window, command: Command) -> bool {
     window.state_mut().send(command);
     window.step();
@@ -22,7 +22,7 @@ fn quits(window: &mut Window, command: Command) -> bool {
     closes
 }
 
-/// The desktop closes the window; whether it does.
+/// The desktop closes the window; returns whether it does.
 fn closed(window: &mut Window) -> bool {
     let root = window.input_mut().viewports.get_mut(&ViewportId::ROOT).expect("the window");
     root.events.push(ViewportEvent::Close);
@@ -49,26 +49,26 @@ fn key(window: &mut Window, key: Key) {
 }
 
 #[test]
-fn what_nobody_asked_for_is_not_asked_about() {
+fn automatic_results_need_no_confirmation() {
     let mut first: Window = Harness::builder()
         .with_size([1280.0, 800.0])
         .build_eframe(|cc| App::new(cc, None).expect("a thread for the worker"));
     until_answered(&mut first);
     assert_eq!(first.state().session().runs.runs().len(), 1);
-    assert!(closed(&mut first), "the first start ran by itself");
+    assert!(closed(&mut first), "runs of the first start need no confirmation");
     assert!(quits(&mut first, Command::Quit));
     let mut empty = window(small);
     assert!(closed(&mut empty) && quits(&mut empty, Command::Quit));
 }
 
 #[test]
-fn quitting_with_runs_in_no_file_asks_once() {
+fn quitting_with_unsaved_runs_asks_once() {
     let mut window = with_a_run();
     assert!(!quits(&mut window, Command::Quit));
     window.get_by_label("1 run is not saved");
     assert!(
         window.get_by_role_and_label(Role::Button, "Save the session").is_focused(),
-        "Enter is the answer that loses nothing"
+        "Enter must choose the answer that loses nothing"
     );
     key(&mut window, Key::Escape);
     assert!(!asks(&window));
@@ -92,11 +92,11 @@ fn quitting_with_runs_in_no_file_asks_once() {
     let closes = said(&window, &ViewportCommand::Close);
     window.step();
     assert!(closes || said(&window, &ViewportCommand::Close));
-    assert!(closed(&mut window), "and nothing asks again");
+    assert!(closed(&mut window), "asked again");
 }
 
 #[test]
-fn a_saved_session_is_left_without_a_question() {
+fn a_saved_session_quits_without_asking() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("all.warpscope");
     let mut window = with_a_run();
@@ -111,7 +111,7 @@ fn a_saved_session_is_left_without_a_question() {
                 .as_ref()
                 .is_some_and(|dialog| dialog.kind == ExportKind::Session)
     );
-    // Whoever gives up the file's name stays.
+    // Cancelling the file dialog keeps the window open.
     key(&mut window, Key::Escape);
     assert!(window.state().session().quitting.is_none());
     assert!(!closed(&mut window));
@@ -128,8 +128,8 @@ fn a_saved_session_is_left_without_a_question() {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
     assert!(left && path.is_file(), "it closes once the session is there");
-    assert!(closed(&mut window), "nothing is lost any more");
+    assert!(closed(&mut window), "saved sessions need no confirmation");
     press(&mut window, "Run");
     until(&mut window, "another run", |app| app.session().runs.runs().len() == 2 && !app.is_busy());
-    assert_eq!(window.state().session().runs.unsaved(), 1, "the one that the file has not");
+    assert_eq!(window.state().session().runs.unsaved(), 1, "the run that is missing from the file");
 }

@@ -1,4 +1,4 @@
-//! The list of runs in the window: names, pins, comparison, and recordings saved and opened again.
+//! The list of runs in the window: names, pins, comparison, recordings saved and reopened.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ fn shown(window: &Window) -> Arc<RunRecord> {
     window.state().session().record.clone().expect("a run is shown")
 }
 
-/// A window of which Runs is all, with one run by lockstep and one by the k-d tree.
+/// A window that shows only Runs, with one run by lockstep and one by the k-d tree.
 fn two_runs() -> Window {
     let mut window = window(|state: &mut State| {
         small(state);
@@ -71,7 +71,7 @@ fn runs_are_listed_shown_renamed_pinned_and_deleted() {
         "the fields ask what is shown"
     );
 
-    // The newest is above.
+    // The newest is on top.
     focus_run(&mut window, FIRST);
     key(&mut window, egui::Key::ArrowUp);
     assert_eq!(shown(&window).engine, EngineId::new("kdtree"));
@@ -101,13 +101,13 @@ fn runs_are_listed_shown_renamed_pinned_and_deleted() {
 }
 
 #[test]
-fn runs_are_sorted_by_their_heads() {
+fn runs_are_sorted_by_clicks_on_headings() {
     let mut window = two_runs();
     let above = |window: &Window| {
         let top = |name: &str| window.get_by_role_and_label(Role::Button, name).rect().top();
         if top(FIRST) < top(SECOND) { FIRST } else { SECOND }
     };
-    assert_eq!(above(&window), SECOND, "the newest first, before anybody asks");
+    assert_eq!(above(&window), SECOND, "newest first by default");
     press(&mut window, "engine");
     assert_eq!(above(&window), SECOND, "kdtree before lockstep");
     press(&mut window, "engine, sorted ascending");
@@ -116,7 +116,7 @@ fn runs_are_sorted_by_their_heads() {
     assert_eq!(above(&window), SECOND);
     press(&mut window, "k");
     assert_eq!(above(&window), SECOND, "where both are equal, as before");
-    // The arrows go through the runs as they stand there.
+    // Arrow keys follow the shown order.
     press(&mut window, "engine");
     press(&mut window, "engine, sorted ascending");
     press(&mut window, FIRST);
@@ -125,11 +125,11 @@ fn runs_are_sorted_by_their_heads() {
 }
 
 #[test]
-fn a_recording_of_two_compared_runs_opens_comparing() {
+fn a_recording_of_two_compared_runs_opens_their_comparison() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.warpscope");
     let mut window = two_runs();
-    // The newer is A.
+    // The newer one is A.
     check(&mut window, &format!("Compare {SECOND}"));
     check(&mut window, &format!("Compare {FIRST}"));
     until(&mut window, "the comparison", |app| app.session().runs.compared.is_some());
@@ -161,7 +161,7 @@ fn a_recording_of_two_compared_runs_opens_comparing() {
     let mut one = path.into_os_string();
     one.push("#1");
     let alone = compared(one.into());
-    assert!(alone.state().session().runs.pair().is_none(), "one run was asked for");
+    assert!(alone.state().session().runs.pair().is_none(), "one run was requested");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn two_runs_are_compared() {
     let phases: Vec<_> = compared.comparison.phases.iter().map(|phase| phase.phase.name()).collect();
     assert_eq!(phases, ["search", "download"], "the twin has an upload, the tree an index");
     assert_eq!(compared.comparison.phases[0].a.repeats, 4);
-    // One engine counts merges, and both have distances, which are the same.
+    // One engine counts merges; both have distances, which are equal.
     for (figure, text) in [
         ("Merges per query", "A"),
         ("k-th distances", "A"),
@@ -217,7 +217,7 @@ fn two_runs_are_compared() {
 }
 
 #[test]
-fn another_job_is_not_called_faster() {
+fn runs_of_different_jobs_are_not_ranked() {
     let mut window = two_runs();
     let mut draft = window.state().state().draft.clone();
     draft.k = "9".to_owned();
@@ -235,9 +235,9 @@ fn another_job_is_not_called_faster() {
     }
 }
 
-/// A place is typed, run, recorded and opened: it is nowhere taken for a row.
+/// A position is typed, run, recorded and reopened; it is never taken for a row.
 #[test]
-fn a_place_is_run_and_recorded_as_one() {
+fn a_position_is_run_and_recorded_as_a_position() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("place.warpscope");
     let mut window = window(|state: &mut State| {
@@ -257,7 +257,7 @@ fn a_place_is_run_and_recorded_as_one() {
             (QueryKind::Coordinates, "0.25,0.75")
         );
         window.get_by_label("no row of the cloud");
-        assert!(window.query_all_by_label("Row").next().is_none(), "it has none");
+        assert!(window.query_all_by_label("Row").next().is_none(), "unexpected value");
     };
     as_a_place(&window);
     save_all(&mut window, &path);
@@ -283,13 +283,13 @@ fn save_all(window: &mut Window, path: &Path) {
 }
 
 #[test]
-fn a_recording_opens_elsewhere_as_it_was() {
+fn a_recording_opens_unchanged_in_another_window() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.warpscope");
     let mut window = two_runs();
     window.state_mut().send(RunsAction::Pin(1, true));
     window.run_steps(2);
-    // A name that nothing would open is refused where it is typed.
+    // A file name that could not be reopened is refused in its field.
     press(&mut window, "Save recording");
     press(&mut window, "The shown run…");
     fill(&mut window, "File", folder.path().join("run.zip").to_str().expect("a plain path"));
@@ -303,7 +303,7 @@ fn a_recording_opens_elsewhere_as_it_was() {
         .runs
         .runs()
         .iter()
-        .map(|run| Arc::clone(run.run.record().expect("all of it")))
+        .map(|run| Arc::clone(run.run.record().expect("complete content")))
         .collect();
     drop(window);
 
@@ -316,7 +316,7 @@ fn a_recording_opens_elsewhere_as_it_was() {
     assert_eq!(names(&fresh), [FIRST, SECOND]);
     assert_eq!(session.runs.runs().iter().map(|run| run.pinned).collect::<Vec<_>>(), [true, false]);
     for (run, kept) in session.runs.runs().iter().zip(&kept) {
-        let record = run.run.record().expect("all of it");
+        let record = run.run.record().expect("complete content");
         assert_eq!(
             (&record.neighbors, &record.samples, &record.summary),
             (&kept.neighbors, &kept.samples, &kept.summary)
@@ -339,7 +339,7 @@ fn a_recording_opens_elsewhere_as_it_was() {
         |entry| entry.text.starts_with("2 runs, recorded on ") && entry.text.ends_with("runs.warpscope")
     ));
 
-    // What the recording asked for is answered from it; another point is searched here, and that is said.
+    // The recording answers its own queries; another point is searched here, with a note.
     let record = shown(&fresh);
     fresh.state_mut().send(Action::PickRow(record.query_rows[7]));
     fresh.run_steps(3);
@@ -359,22 +359,22 @@ fn a_recording_opens_elsewhere_as_it_was() {
             .iter()
             .any(|entry| entry.text.starts_with("the recording did not ask for this point: "))
     );
-    assert_eq!(names(&fresh).len(), 2, "a picked point is no run of the list");
+    assert_eq!(names(&fresh).len(), 2, "picking a point must not add a run");
 
-    // Opened again, nothing is there twice.
+    // Opening it again adds no duplicates.
     fresh.state_mut().send(Action::OpenPath(path));
     until(&mut fresh, "the recording", |app| !app.is_busy());
     assert_eq!(names(&fresh).len(), 2);
 }
 
 #[test]
-fn a_recording_of_an_engine_that_is_not_here_answers_and_searches_on() {
+fn a_recording_of_an_unavailable_engine_can_be_used() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("gpu.warpscope");
     let mut window = two_runs();
-    // As if it came from a machine with a GPU.
+    // As if from a machine with a GPU.
     let mut record =
-        RunRecord::clone(window.state().session().runs.runs()[0].run.record().expect("all of it"));
+        RunRecord::clone(window.state().session().runs.runs()[0].run.record().expect("complete content"));
     (record.head.engine, record.head.spec.engine) =
         (EngineId::new("cuda"), EngineChoice::named(EngineId::new("cuda")));
     record.head.device.name = "NVIDIA H200".to_owned();
@@ -425,7 +425,7 @@ fn a_recording_of_an_engine_that_is_not_here_answers_and_searches_on() {
 }
 
 #[test]
-fn what_cannot_be_opened_says_why_and_leaves_the_list() {
+fn unopenable_files_are_reported_and_removed_from_the_list() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = two_runs();
     let (broken, gone) = (folder.path().join("broken.warpscope"), folder.path().join("gone.warpscope"));

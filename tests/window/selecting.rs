@@ -1,5 +1,4 @@
-//! Picking, selecting and undoing in the window, as somebody does it with a pointer, and at two sharpnesses
-//! of the screen.
+//! Picking, selecting and undoing in the window with a pointer, at two pixel densities.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use warpscope::run::EngineChoice;
 const SHARPNESSES: [f32; 2] = [1.0, 2.0];
 const CTRL: Modifiers = Modifiers::COMMAND;
 
-/// A window without a picture, at a number of pixels a point.
+/// A window without a picture, with a number of pixels per point.
 fn window(pixels_per_point: f32, change: impl FnOnce(&mut State) + 'static) -> Window {
     Harness::builder()
         .with_size([1280.0, 800.0])
@@ -46,12 +45,12 @@ fn canvas(window: &Window, pane: PaneKind) -> Rect {
     window.get_by_role_and_label(Role::Canvas, &format!("{} of points", pane.title())).rect()
 }
 
-/// Where a row is on the screen.
+/// A row's position on screen.
 fn place(window: &Window, pane: PaneKind, row: u32) -> Pos2 {
     screen_position(window.state(), pane, canvas(window, pane), row as usize).expect("in sight")
 }
 
-/// The rows whose place on the screen is so.
+/// The rows whose screen position satisfies a condition.
 fn rows_where(window: &Window, pane: PaneKind, inside: impl Fn(Pos2) -> bool) -> BTreeSet<u32> {
     let n = window.state().session().cloud.as_ref().expect("a cloud").len() as u32;
     (0..n).filter(|&row| inside(place(window, pane, row))).collect()
@@ -92,7 +91,7 @@ fn click(window: &mut Window, pos: Pos2, modifiers: Modifiers) {
     button(window, pos, true, modifiers);
     button(window, pos, false, modifiers);
     window.event(egui::Event::ModifiersChanged(Modifiers::NONE));
-    // So long that the next one is no second of a double click.
+    // Long enough that the next click is not part of a double click.
     window.run_steps(40);
 }
 
@@ -106,7 +105,7 @@ fn double_click(window: &mut Window, pos: Pos2) {
 }
 
 #[test]
-fn a_rectangle_selects_what_is_in_it() {
+fn a_rectangle_selects_the_points_inside() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |_| {});
         let rect = canvas(&window, PaneKind::Plane);
@@ -117,9 +116,9 @@ fn a_rectangle_selects_what_is_in_it() {
         assert!((20..400).contains(&expected.len()), "{}", expected.len());
         assert_eq!(selected(&window), expected, "{sharpness} pixels a point");
         assert_eq!(window.state().session().selection.by(), "rectangle in Plane");
-        assert!(window.state().state().plane.window.is_none(), "the view stayed");
+        assert!(window.state().state().plane.window.is_none(), "the view moved");
 
-        // Shift adds, Ctrl with it takes away.
+        // Shift adds; Ctrl+Shift removes.
         let second = Rect::from_two_pos(at(0.5, 0.5), at(0.9, 0.8));
         drag(&mut window, &[second.min, second.center(), second.max], Modifiers::SHIFT);
         let both: BTreeSet<u32> =
@@ -131,7 +130,7 @@ fn a_rectangle_selects_what_is_in_it() {
         assert_eq!(selected(&window), rest);
         window.get_by_label("rectangle in Plane + rectangle in Plane − rectangle in Plane");
 
-        // Given up with Escape, a drag does nothing.
+        // A drag cancelled with Escape does nothing.
         window.event(egui::Event::ModifiersChanged(Modifiers::SHIFT));
         window.hover_at(second.min);
         window.run_steps(1);
@@ -143,17 +142,17 @@ fn a_rectangle_selects_what_is_in_it() {
         until(&mut window, "the error", |app| app.session().log.trouble().is_some() && !app.is_busy());
         window.key_press_modifiers(Modifiers::SHIFT, egui::Key::Escape);
         window.run_steps(2);
-        assert!(said(&window), "it gives up the drag, and nothing else");
+        assert!(said(&window), "Escape must only cancel the drag");
         button(&mut window, second.max, false, Modifiers::SHIFT);
         window.event(egui::Event::ModifiersChanged(Modifiers::NONE));
         window.run_steps(2);
         assert_eq!(selected(&window), rest);
-        assert!(window.state().session().picked.is_none(), "drags pick nothing");
+        assert!(window.state().session().picked.is_none(), "a drag picked a row");
     }
 }
 
 #[test]
-fn a_lasso_selects_what_it_goes_around() {
+fn a_lasso_selects_the_points_inside() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |_| {});
         window.get_by_role_and_label(Role::Button, "Lasso tool").click();
@@ -161,7 +160,7 @@ fn a_lasso_selects_what_it_goes_around() {
         window.get_by_role_and_label(Role::Canvas, "Plane of points");
         let rect = canvas(&window, PaneKind::Plane);
         let at = |x: f32, y: f32| rect.min + rect.size() * vec2(x, y);
-        // A triangle, whose third side is closed by letting go.
+        // A triangle; releasing the button closes its third side.
         let [a, b, c] = [at(0.2, 0.2), at(0.8, 0.3), at(0.4, 0.8)];
         drag(&mut window, &[a, a + (b - a) * 0.5, b, b + (c - b) * 0.5, c], Modifiers::NONE);
         let side = |from: Pos2, to: Pos2, at: Pos2| {
@@ -172,7 +171,7 @@ fn a_lasso_selects_what_it_goes_around() {
         assert!(expected.len() > 40);
         assert_eq!(selected(&window), expected, "{sharpness} pixels a point");
         assert_eq!(window.state().session().selection.by(), "lasso in Plane");
-        // With Alt the tool lets the view move; Escape puts it down.
+        // With Alt the tool lets the view move; Escape deactivates it.
         drag(&mut window, &[a, b], Modifiers::ALT);
         assert!(window.state().state().plane.window.is_some());
         assert_eq!(selected(&window), expected);
@@ -184,7 +183,7 @@ fn a_lasso_selects_what_it_goes_around() {
 }
 
 #[test]
-fn in_space_a_rectangle_selects_also_what_is_behind() {
+fn a_rectangle_in_space_selects_hidden_points_too() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |state| {
             state.draft.generator = "uniform:n=3000,d=3".to_owned();
@@ -199,8 +198,8 @@ fn in_space_a_rectangle_selects_also_what_is_behind() {
         let expected = rows_where(&window, PaneKind::Space, |place| region.contains(place));
         assert!(expected.len() > 30);
         assert_eq!(selected(&window), expected);
-        assert_eq!(window.state().state().space, before, "the view stayed");
-        // A second one replaces the first.
+        assert_eq!(window.state().state().space, before, "the view moved");
+        // A second selection replaces the first.
         let other = region.translate(vec2(70.0, 0.0));
         drag(&mut window, &[other.max, other.center(), other.min], Modifiers::NONE);
         assert_eq!(selected(&window), rows_where(&window, PaneKind::Space, |place| other.contains(place)));
@@ -208,7 +207,7 @@ fn in_space_a_rectangle_selects_also_what_is_behind() {
 }
 
 #[test]
-fn a_click_with_ctrl_toggles_a_point_and_without_picks_it() {
+fn clicks_pick_a_point_and_with_ctrl_toggle_it() {
     for sharpness in SHARPNESSES {
         let mut window = loaded(sharpness, |_| {});
         for row in [7, 123, 42] {
@@ -225,11 +224,11 @@ fn a_click_with_ctrl_toggles_a_point_and_without_picks_it() {
         assert_eq!(selected(&window), [7, 42, 123].into(), "Shift only adds");
         click(&mut window, pos, Modifiers::NONE);
         assert_eq!(window.state().session().picked, Some(Picked::Row(123)));
-        assert_eq!(selected(&window), [7, 42, 123].into(), "the query is beside the selection");
+        assert_eq!(selected(&window), [7, 42, 123].into(), "the query must not change");
     }
 }
 
-/// The place in Plane that is farthest from all points, and how far that is.
+/// The position in Plane farthest from all points, and its distance.
 fn emptiest(window: &Window) -> (Pos2, f32) {
     let rect = canvas(window, PaneKind::Plane);
     let n = window.state().session().cloud.as_ref().expect("a cloud").len() as u32;
@@ -248,7 +247,7 @@ fn a_click_on_empty_ground_picks_nothing() {
         click(&mut window, pos, Modifiers::NONE);
         click(&mut window, pos, CTRL);
         until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
-        // Closer, so that the ground between points is wide.
+        // Zoomed in, so that points are far apart.
         double_click(&mut window, pos);
         until(&mut window, "the zoom", |app| app.state().plane.window.is_some());
         window.run_steps(60);
@@ -262,7 +261,7 @@ fn a_click_on_empty_ground_picks_nothing() {
                 "from {far} points away"
             );
         }
-        // Beside a point, its row is meant, at every sharpness.
+        // Close to a point, its row is picked, at every pixel density.
         let pos = place(&window, PaneKind::Plane, 9) + vec2(6.0, 5.0);
         window.state_mut().send(Action::PickRow(3));
         window.run_steps(2);
@@ -272,7 +271,7 @@ fn a_click_on_empty_ground_picks_nothing() {
 }
 
 #[test]
-fn a_query_with_all_its_neighbours_on_it_is_zoomed_to() {
+fn zooming_works_with_neighbours_at_the_query() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("twins.csv");
     let far: String = (0..20).map(|row| format!("{row},{}\n", row * row)).collect();
@@ -298,9 +297,9 @@ fn a_query_with_all_its_neighbours_on_it_is_zoomed_to() {
 }
 
 #[test]
-fn a_double_click_zooms_to_a_point_and_on_empty_ground_fits() {
+fn double_clicks_zoom_to_a_point_or_fit_the_view() {
     let mut window = loaded(2.0, |_| {});
-    // The click on Generate is no first one of these.
+    // The click on Generate must not start a double click.
     window.run_steps(60);
     let pos = place(&window, PaneKind::Plane, 77);
     double_click(&mut window, pos);
@@ -324,12 +323,12 @@ fn a_double_click_zooms_to_a_point_and_on_empty_ground_fits() {
 }
 
 #[test]
-fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
+fn the_tooltip_shows_all_columns_of_the_row() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("towns.csv");
     let rows: Vec<String> =
         (0..60).map(|i| format!("town {i},{},{},{}", (i * 37) % 101, (i * 61) % 97, i * 1000)).collect();
-    // The second record has no place, and so no row.
+    // The second record has no position, and therefore no row.
     let text = format!("name,x,y,people\n{}\nnowhere,,,\n{}\n", rows[0], rows[1..].join("\n"));
     for sharpness in SHARPNESSES {
         std::fs::write(&path, &text).expect("a file");
@@ -349,7 +348,7 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
         let pos = place(&window, PaneKind::Plane, 10);
         window.hover_at(pos + vec2(1.0, 1.0));
         window.run_steps(1);
-        assert!(window.query_by_label("Row 11").is_none(), "not before it rests");
+        assert!(window.query_by_label("Row 11").is_none(), "the tooltip appeared too early");
         window.run_steps(12);
         window.get_by_label("Row 11");
         until(&mut window, "the record", |_| true);
@@ -370,21 +369,21 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
             .expect("a run")
             .measured
             .column("merges")
-            .expect("they are counted")[10];
+            .expect("counters")[10];
         assert!(window.get_all_by_label(&merges.to_string()).next().is_some());
-        // It is beside the point, and within the window.
+        // It is next to the point and inside the window.
         let told = window.get_by_label("town 10").rect();
         assert!(
             !told.expand(2.0).contains(pos)
                 && Rect::from_min_size(Pos2::ZERO, Vec2::new(1280.0, 800.0)).contains_rect(told)
         );
-        // It goes when the pointer does.
+        // It disappears with the pointer.
         let rect = canvas(&window, PaneKind::Plane);
         window.hover_at(rect.left_top() - vec2(30.0, 60.0));
         window.run_steps(3);
         assert!(window.query_by_label("Row 11").is_none());
         assert!(window.state().session().hovered.is_none());
-        // Of a file that was sorted anew, the record of that number is another town.
+        // If the file was re-sorted, the record of that number is another town.
         let mut lines: Vec<&str> = text.lines().collect();
         lines[1..].reverse();
         std::fs::write(&file, lines.join("\n")).expect("a file");
@@ -405,7 +404,7 @@ fn the_pointer_at_rest_is_told_all_columns_of_the_row() {
 }
 
 #[test]
-fn a_bin_of_merges_selects_its_queries_and_their_rows() {
+fn a_histogram_bin_selects_its_queries_and_rows() {
     let mut window = window(1.0, |state| state.draft.query_count = "300".to_owned());
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -418,13 +417,13 @@ fn a_bin_of_merges_selects_its_queries_and_their_rows() {
         let asked = record
             .measured
             .column("merges")
-            .expect("they are counted")
+            .expect("counters")
             .iter()
             .zip(&record.query_rows)
             .filter(|(merges, _)| (low..=high).contains(*merges));
         asked.map(|(_, &row)| row).collect()
     };
-    // The plot starts a bin before the first; its bars are found by trying.
+    // The plot starts one bin before the first, so find its bars by trying.
     let place = window.get_by_label("Histogram of merges").rect();
     let mut found = Vec::new();
     for step in 0..60 {
@@ -454,7 +453,7 @@ fn a_bin_of_merges_selects_its_queries_and_their_rows() {
 }
 
 #[test]
-fn what_was_selected_picked_and_looked_at_is_undone_and_redone() {
+fn selection_pick_and_view_can_be_undone_and_redone() {
     let mut window = loaded(2.0, |_| {});
     let rect = canvas(&window, PaneKind::Plane);
     let at = |x: f32, y: f32| rect.min + rect.size() * vec2(x, y);
@@ -478,7 +477,7 @@ fn what_was_selected_picked_and_looked_at_is_undone_and_redone() {
         window.run_steps(3);
     };
     undo(&mut window);
-    assert!(window.state().state().plane.window.is_none(), "the whole movement is one step");
+    assert!(window.state().state().plane.window.is_none(), "the movement is more than one step");
     assert_eq!(selected(&window), first);
     press(&mut window, "Edit");
     window.get_by_label_contains("Redo view of Plane");
@@ -488,7 +487,7 @@ fn what_was_selected_picked_and_looked_at_is_undone_and_redone() {
     undo(&mut window);
     assert_eq!(window.state().session().picked, None);
     undo(&mut window);
-    assert_eq!(window.state().session().picked, None, "there is nothing before");
+    assert_eq!(window.state().session().picked, None, "undo went too far");
 
     for keys in [(CTRL | Modifiers::SHIFT, egui::Key::Z), (CTRL, egui::Key::Y)] {
         window.key_press_modifiers(keys.0, keys.1);
@@ -502,7 +501,7 @@ fn what_was_selected_picked_and_looked_at_is_undone_and_redone() {
     window.run_steps(3);
     assert_eq!(window.state().state().plane, moved);
 
-    // A new step ends what could be redone; and a field has its own undo.
+    // A new step clears redo; and a field has its own undo.
     undo(&mut window);
     window.state_mut().send(Command::SelectNone);
     window.run_steps(3);
@@ -511,7 +510,7 @@ fn what_was_selected_picked_and_looked_at_is_undone_and_redone() {
     assert!(selected(&window).is_empty() && window.state().state().plane.window.is_none());
     fill(&mut window, "k", "12");
     undo(&mut window);
-    assert!(selected(&window).is_empty(), "Ctrl+Z was the field's");
+    assert!(selected(&window).is_empty(), "Ctrl+Z must undo in the field");
     window.get_by_role_and_label(Role::TextInput, "k");
 }
 
@@ -524,7 +523,7 @@ fn a_hundred_thousand_selected_rows_become_queries() {
         state.draft.repeats = "1".to_owned();
         state.draft.warmup = "0".to_owned();
     });
-    // Few are typed.
+    // A few rows are listed in the field.
     window.state_mut().send(SelectAction::rows(vec![5, 6, 7, 100], How::Replace, "test"));
     window.run_steps(3);
     press(&mut window, "Use as queries");
@@ -539,7 +538,7 @@ fn a_hundred_thousand_selected_rows_become_queries() {
     until(&mut window, "the run", |app| app.session().record.is_some() && !app.is_busy());
     let session = window.state().session();
     assert_eq!(session.record.as_ref().expect("a run").query_rows, every_other);
-    assert_eq!(session.selection.rows().len(), 100_000, "what is selected stays");
+    assert_eq!(session.selection.rows().len(), 100_000, "the selection changed");
     until(&mut window, "its queries", |app| app.session().selection.queries().len() == 100_000);
 }
 
@@ -574,7 +573,7 @@ fn the_selection_is_exported_and_shown_in_the_panel() {
 }
 
 #[test]
-fn rows_within_a_distance_are_selected_and_kept() {
+fn rows_within_a_distance_are_selected_and_persist() {
     let mut window = loaded(1.0, |_| {});
     window.state_mut().send(Action::PickRow(7));
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());

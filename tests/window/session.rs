@@ -1,5 +1,4 @@
-//! A session in the window: put down into a file or at the end, picked up by another window; and files that
-//! are dropped.
+//! Sessions in the window: saved to a file or on exit, restored by another window; and dropped files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -39,7 +38,7 @@ fn data(folder: &Path) -> PathBuf {
     path
 }
 
-/// A window that opens a file, as somebody does who gives it on the command line.
+/// A window that opens a file from the command line.
 fn opened(file: &Path) -> Window {
     let file = file.to_owned();
     Harness::builder()
@@ -54,7 +53,7 @@ fn until_idle(window: &mut Window) {
     });
 }
 
-/// A file opened, two runs, of which one is renamed and pinned; both compared; everything else chosen.
+/// An opened file, two runs, one of them renamed and pinned, both compared, and all other settings changed.
 fn worked(data: &Path) -> Window {
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(data.to_owned()));
@@ -107,7 +106,7 @@ fn worked(data: &Path) -> Window {
     window
 }
 
-/// Saves by the keys and the dialog, as the first time.
+/// Saves with the shortcut and the dialog, like a first save.
 fn save(window: &mut Window, path: &Path) {
     window.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
     window.run_steps(3);
@@ -120,7 +119,7 @@ fn save(window: &mut Window, path: &Path) {
 #[track_caller]
 fn until_written(window: &mut Window, path: &Path) {
     let said = format!("written: {}", path.display());
-    // Warnings follow it.
+    // Warnings come after it.
     until(window, "the session", move |app| {
         app.session()
             .log
@@ -132,17 +131,17 @@ fn until_written(window: &mut Window, path: &Path) {
     });
 }
 
-/// All that a session keeps is equal, once both show it.
+/// Everything that a session stores is equal once both windows show it.
 #[track_caller]
 fn assert_same(a: &mut Window, b: &mut Window) {
-    // A projection is worked out after the cloud is there, and the axes are its own only then.
+    // A projection is computed after the cloud is loaded; only then do the axes match.
     until_idle(a);
     until_idle(b);
     let ((a, b), (state_a, state_b)) =
         ((a.state().session(), b.state().session()), (a.state().state(), b.state().state()));
     let runs = |session: &warpscope::app::session::Session| {
         let of = |run: &warpscope::app::runs::KeptRun| {
-            let record = run.run.record().expect("all of it");
+            let record = run.run.record().expect("complete content");
             (
                 run.name.clone(),
                 run.pinned,
@@ -199,7 +198,7 @@ fn assert_same(a: &mut Window, b: &mut Window) {
 }
 
 #[test]
-fn a_session_is_put_down_and_picked_up() {
+fn a_session_is_saved_and_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = worked(&data);
@@ -221,13 +220,13 @@ fn a_session_is_put_down_and_picked_up() {
     assert_same(&mut window, &mut fresh);
     let said = fresh.state().session().log.entries().to_vec();
     assert!(said.iter().any(|entry| entry.text.starts_with("session of 2 runs, recorded on ")), "{said:?}");
-    assert!(said.iter().all(|entry| entry.level == Level::Info), "the file is what it was: {said:?}");
-    // Undo does not go behind it.
+    assert!(said.iter().all(|entry| entry.level == Level::Info), "unexpected warning: {said:?}");
+    // Undo does not reach back beyond it.
     fresh.state_mut().send(Command::Undo);
     fresh.run_steps(2);
     assert_same(&mut window, &mut fresh);
 
-    // The next save asks nothing: with the query at a place of its own, over axes.
+    // The next save needs no dialog: with the query at a position, over axes.
     fresh.state_mut().send(Action::SetProjection(ProjectionView::default()));
     let at = vec![50.5, 40.25, 0.1, 7.0];
     for action in [LiveAction::Grab, LiveAction::To(at.clone()), LiveAction::Release] {
@@ -253,7 +252,7 @@ fn a_session_is_drawn_without_a_display() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
-    // Only a cloud and a selection: no run, and nothing is asked.
+    // Only a cloud and a selection, no run: closing asks nothing.
     let mut window = window(|state| {
         small(state);
         state.tree = single_layout(PaneKind::Plane);
@@ -273,7 +272,7 @@ fn a_session_is_drawn_without_a_display() {
     assert!(picture.pixels().filter(|pixel| pixel.0 == [r, g, b]).count() > 300, "all points are selected");
 }
 
-/// What the panes show, without the menus above and the status line below.
+/// The panes without the menus and the status line.
 fn drawn(window: &mut Window) -> image::RgbaImage {
     until_idle(window);
     until(window, "everything to be shown", |app| app.is_drawn() && !app.is_coloring() && app.tasks() == 0);
@@ -282,7 +281,7 @@ fn drawn(window: &mut Window) -> image::RgbaImage {
     image::imageops::crop_imm(&picture, 0, 40, picture.width(), picture.height() - 80).to_image()
 }
 
-/// Saves what is shown of a file, deletes the file, and opens the session again: both pictures.
+/// Saves a session, deletes its data file, and reopens the session. Returns both pictures.
 fn saved_and_reopened(
     pane: PaneKind,
     header: &str,
@@ -322,7 +321,7 @@ fn saved_and_reopened(
     let before = drawn(&mut window);
     save(&mut window, &path);
     drop(window);
-    std::fs::remove_file(&data).expect("it is there");
+    std::fs::remove_file(&data).expect("it exists");
     let mut fresh = drawing(Some(path));
     fresh.state_mut().send(Action::ShowHints(false));
     fresh.state_mut().send(Action::SetLook(Look::Light));
@@ -333,7 +332,7 @@ fn saved_and_reopened(
 }
 
 #[test]
-fn a_session_shows_the_same_picture_when_its_file_is_gone() {
+fn a_session_shows_the_same_picture_without_its_file() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
@@ -355,7 +354,7 @@ fn a_session_shows_the_same_picture_when_its_file_is_gone() {
         ("an axis as a column", saved_and_reopened(PaneKind::Plane, "x,y", at, column("y"))),
         ("thumbnails", saved_and_reopened(PaneKind::Neighbors, &header, pixels, column("label"))),
     ] {
-        // A glyph may be off by a shade.
+        // A glyph may differ by a shade.
         let is_other = |(a, b): &(&image::Rgba<u8>, &image::Rgba<u8>)| {
             a.0.iter().zip(b.0).any(|(a, b)| a.abs_diff(b) > 4)
         };
@@ -372,7 +371,7 @@ fn a_session_shows_the_same_picture_when_its_file_is_gone() {
 }
 
 #[test]
-fn a_session_of_one_array_of_several_keeps_its_file() {
+fn a_session_of_one_array_remembers_its_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (folder.path().join("two.npz"), folder.path().join("work.warpscope"));
     std::fs::write(&data, two_arrays()).expect("a file");
@@ -386,7 +385,7 @@ fn a_session_of_one_array_of_several_keeps_its_file() {
     let before = cloud(&window);
     assert_eq!((before.len(), before.dims()), (2, 3));
     drop(window);
-    std::fs::remove_file(&data).expect("it is there");
+    std::fs::remove_file(&data).expect("it exists");
     let mut fresh = opened(&path);
     // The columns are read from the copy in the session.
     until(&mut fresh, "an answer", answered);
@@ -396,7 +395,7 @@ fn a_session_of_one_array_of_several_keeps_its_file() {
 }
 
 #[test]
-fn a_session_of_other_data_is_not_written_over_without_a_question() {
+fn overwriting_a_session_of_other_data_needs_confirmation() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let other = folder.path().join("other.csv");
@@ -407,7 +406,7 @@ fn a_session_of_other_data_is_not_written_over_without_a_question() {
     assert_eq!(window.state().title(), "points.csv – Warpscope");
     save(&mut window, &path);
     assert_eq!(window.state().title(), "points.csv – work – Warpscope");
-    let written = std::fs::read(&path).expect("it is there");
+    let written = std::fs::read(&path).expect("it exists");
     let open = |window: &mut Window, file: &Path, rows: usize| {
         window.state_mut().send(Action::OpenPath(file.to_owned()));
         until(window, "the file", |app| {
@@ -422,8 +421,8 @@ fn a_session_of_other_data_is_not_written_over_without_a_question() {
     let offered = window.get_by_role_and_label(Role::TextInput, "File").value().expect("a path");
     assert!(!offered.contains("work"), "{offered}");
     press(&mut window, "Close");
-    assert_eq!(std::fs::read(&path).expect("it is there"), written);
-    // Of its own data it is saved at once.
+    assert_eq!(std::fs::read(&path).expect("it exists"), written);
+    // With its own data it is saved at once.
     open(&mut window, &data, 300);
     window.state_mut().send(Action::PickRow(9));
     window.run_steps(2);
@@ -432,7 +431,7 @@ fn a_session_of_other_data_is_not_written_over_without_a_question() {
 }
 
 #[test]
-fn another_file_starts_fresh_unless_settings_are_kept() {
+fn another_file_resets_settings_unless_they_are_kept() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, other) = (data(folder.path()), folder.path().join("other.csv"));
     let rows: String = (0..90).map(|row| format!("{},{}\n", row * 37 % 101, row * 61 % 97)).collect();
@@ -455,7 +454,7 @@ fn another_file_starts_fresh_unless_settings_are_kept() {
         window.run_steps(3);
     };
     change(&mut window);
-    // The same file again is no other one.
+    // Reopening the same file does not count as other data.
     open(&mut window, &data, 300);
     assert_eq!(window.state().state().draft.k, "5");
     open(&mut window, &other, 90);
@@ -487,7 +486,7 @@ fn another_file_starts_fresh_unless_settings_are_kept() {
 }
 
 #[test]
-fn a_load_that_fails_says_so_over_the_picture_and_restores_the_path() {
+fn a_failed_load_is_reported_and_restores_the_path() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, gone) = (data(folder.path()), folder.path().join("gone.csv"));
     let mut window = window(small);
@@ -522,7 +521,7 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
         panic!("{error:#}");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    // So long that their reading takes longer than all else that the picture waits for.
+    // Long enough that reading it takes longer than all else the picture waits for.
     let text = "many words ".repeat(1000);
     let picture = |name: &str, header: &str, row: &dyn Fn(usize) -> String| {
         let [data, path, png] =
@@ -556,7 +555,7 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
     assert!(different > 1000, "{different} pixels differ");
 }
 
-/// Opens what is typed on the left.
+/// Opens the path typed on the left.
 fn type_and_load(window: &mut Window, path: &Path) {
     press(window, "From a file");
     fill(window, "Path", path.to_str().expect("a plain path"));
@@ -566,7 +565,7 @@ fn type_and_load(window: &mut Window, path: &Path) {
 
 fn choose(window: &mut Window, menu: &str, entry: &str) {
     for name in [menu, entry] {
-        // The menu's own button is above everything, and an entry may have a namesake on a panel.
+        // The menu is on top, and an entry may have the same name as a control on a panel.
         let buttons: Vec<_> = window
             .get_all_by_role(Role::Button)
             .filter(|button| button.accesskit_node().label().is_some_and(|label| label.starts_with(name)))
@@ -578,7 +577,7 @@ fn choose(window: &mut Window, menu: &str, entry: &str) {
 }
 
 #[test]
-fn opened_picked_moved_selected_compared_saved_and_restored_by_names_alone() {
+fn a_session_can_be_driven_by_accessible_names() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = window(small);
@@ -625,7 +624,7 @@ fn opened_picked_moved_selected_compared_saved_and_restored_by_names_alone() {
 }
 
 #[test]
-fn a_plain_recording_is_no_session_and_stays_one() {
+fn a_recording_is_not_turned_into_a_session() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("runs.warpscope");
     let mut window = worked(&data(folder.path()));
@@ -639,14 +638,14 @@ fn a_plain_recording_is_no_session_and_stays_one() {
     let mut fresh = opened(&path);
     until_answered(&mut fresh);
     assert!(fresh.state().session().file.is_none() && fresh.state().session().selection.is_empty());
-    // So Ctrl+S asks where.
+    // So Ctrl+S opens the dialog.
     fresh.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
     fresh.run_steps(3);
     fresh.get_by_label("Save the session");
 }
 
 #[test]
-fn what_became_of_the_data_is_said_and_its_points_are_there() {
+fn missing_data_are_reported_and_points_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = worked(&data);
@@ -655,10 +654,10 @@ fn what_became_of_the_data_is_said_and_its_points_are_there() {
         if change {
             std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n").expect("a file");
         } else {
-            std::fs::remove_file(&data).expect("it is there");
+            std::fs::remove_file(&data).expect("it exists");
         }
         let mut fresh = opened(&path);
-        until(&mut fresh, "a word about it", |app| {
+        until(&mut fresh, "a log entry", |app| {
             app.session().log.entries().iter().any(|entry| entry.text.contains(how))
         });
         until(&mut fresh, "the projection", |app| {
@@ -681,7 +680,7 @@ fn save_small(window: &mut Window, path: &Path) {
 }
 
 #[test]
-fn without_points_the_file_is_read_again_or_missed() {
+fn without_points_the_file_is_read_again_or_reported_missing() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("small.warpscope"));
     let mut window = worked(&data);
@@ -697,7 +696,7 @@ fn without_points_the_file_is_read_again_or_missed() {
         "the next save is without them too"
     );
 
-    // Another file by now: it is opened as it is, and runs have what needs no points.
+    // The file has changed: it is opened as it is, and runs show what needs no points.
     std::fs::write(&data, "a,b,c,d\n1,2,3,4\n5,6,7,8\n9,1,2,3\n").expect("a file");
     let mut fresh = opened(&path);
     until(&mut fresh, "the file", |app| app.session().cloud.is_some());
@@ -717,7 +716,7 @@ fn without_points_the_file_is_read_again_or_missed() {
         session.log.entries()
     );
 
-    std::fs::remove_file(&data).expect("it is there");
+    std::fs::remove_file(&data).expect("it exists");
     let mut fresh = opened(&path);
     until(&mut fresh, "the error", |app| {
         app.session()
@@ -733,7 +732,7 @@ fn without_points_the_file_is_read_again_or_missed() {
 }
 
 #[test]
-fn data_elsewhere_are_read_only_when_the_user_loads_them() {
+fn data_outside_a_session_wait_for_load() {
     let (there, here) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let (data, path) = (data(there.path()), here.path().join("small.warpscope"));
     let mut window = worked(&data);
@@ -753,15 +752,15 @@ fn data_elsewhere_are_read_only_when_the_user_loads_them() {
     until_idle(&mut fresh);
     assert_same(&mut window, &mut fresh);
 
-    // A load that fails does not end the wait.
+    // A failed load does not end the wait.
     let mut fresh = waiting();
     let aside = there.path().join("aside");
-    std::fs::rename(&data, &aside).expect("it is there");
+    std::fs::rename(&data, &aside).expect("it exists");
     press(&mut fresh, "Load");
     until(&mut fresh, "the failure", |app| {
         !app.is_busy() && app.session().log.entries().iter().any(|entry| entry.text.contains("cannot read"))
     });
-    std::fs::rename(&aside, &data).expect("it is there");
+    std::fs::rename(&aside, &data).expect("it exists");
     press(&mut fresh, "Load");
     until(&mut fresh, "the projection", |app| {
         app.session().projected.is_some() && app.session().runs.compared.is_some()
@@ -769,7 +768,7 @@ fn data_elsewhere_are_read_only_when_the_user_loads_them() {
     until_idle(&mut fresh);
     assert_same(&mut window, &mut fresh);
 
-    // Any other file ends the wait: its data are opened as new then.
+    // Any other file ends the wait: its data are opened as new.
     let other = here.path().join("other.csv");
     std::fs::write(&other, "a,b\n1,2\n3,4\n5,6\n").expect("a file");
     let mut fresh = waiting();
@@ -784,7 +783,7 @@ fn data_elsewhere_are_read_only_when_the_user_loads_them() {
 }
 
 #[test]
-fn a_session_that_makes_no_sense_opens_its_runs() {
+fn an_invalid_session_still_opens_its_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = worked(&data);
@@ -814,12 +813,8 @@ fn a_session_that_makes_no_sense_opens_its_runs() {
         until_answered(&mut fresh);
         let session = fresh.state().session();
         assert_eq!((session.runs.runs().len(), session.file.is_some()), (2, false));
-        let said = session
-            .log
-            .entries()
-            .iter()
-            .find(|entry| entry.level == Level::Warning)
-            .expect("a word about it");
+        let said =
+            session.log.entries().iter().find(|entry| entry.level == Level::Warning).expect("a log entry");
         assert!(
             said.text.starts_with("only the runs are opened, as what the window showed cannot be read: ")
                 && said.text.contains(why),
@@ -827,7 +822,7 @@ fn a_session_that_makes_no_sense_opens_its_runs() {
         );
     }
 
-    // Numbers that nothing could show.
+    // Numbers out of any displayable range.
     let mut saved: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let view = &mut saved["view"];
     view["plane"] = serde_json::json!({
@@ -886,10 +881,10 @@ fn a_session_that_makes_no_sense_opens_its_runs() {
 }
 
 #[test]
-fn the_next_start_goes_on_where_the_last_ended() {
+fn the_next_start_restores_the_last_session() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(folder.path());
-    // Without a file of its own: cloud, query, selection and views come back, and runs do not.
+    // Without a file: cloud, query, selection and views are restored, runs are not.
     let mut before = window(small);
     before.state_mut().send(Action::OpenPath(data.clone()));
     until_idle(&mut before);
@@ -902,7 +897,7 @@ fn the_next_start_goes_on_where_the_last_ended() {
     until(&mut after, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     assert_same(&mut before, &mut after);
 
-    // With one: its runs too, and what was chosen after it was saved.
+    // With a file: its runs too, and later changes.
     let path = folder.path().join("work.warpscope");
     let mut before = worked(&data);
     save(&mut before, &path);
@@ -922,7 +917,7 @@ fn the_next_start_goes_on_where_the_last_ended() {
     assert_same(&mut before, &mut after);
     assert_eq!(after.state().session().picked, Some(Picked::Row(7)));
 
-    // Nothing, or nonsense: what is typed on the left.
+    // Without a session, or with an invalid one: the data typed on the left.
     assert!(window(small).state().put_down().is_none());
     for text in ["", "{", "[]"] {
         let mut window = window(small);
@@ -932,9 +927,9 @@ fn the_next_start_goes_on_where_the_last_ended() {
     }
 }
 
-/// The same points came from a file that is gone by now, before they came from the one that is shown.
+/// The same points came first from a file that no longer exists, then from the shown one.
 #[test]
-fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
+fn equal_points_are_restored_from_the_shown_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let copy = folder.path().join("copy.csv");
@@ -948,7 +943,7 @@ fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
             app.session().runs.runs().len() == runs && app.session().answered.is_some() && !app.is_busy()
         });
         if runs == 1 {
-            std::fs::remove_file(&copy).expect("it is there");
+            std::fs::remove_file(&copy).expect("it exists");
         }
     }
     save(&mut window, &path);
@@ -966,7 +961,7 @@ fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
     };
     assert_eq!(sources(&recording), [copy.clone(), data.clone()]);
 
-    // The run that is shown at the end is not in the file, nor is a cloud that was only opened.
+    // The run shown last is not in the file, nor is a cloud that was only opened.
     let mut before = opened(&path);
     until_idle(&mut before);
     before.state_mut().send(Action::PickRow(40));
@@ -992,13 +987,13 @@ fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
         let said = after.state().session().log.entries().to_vec();
         assert!(
             said.iter().all(|entry| entry.level == Level::Info),
-            "nothing is gone of what was shown: {said:?}"
+            "shown data are reported missing: {said:?}"
         );
     }
 
-    // Once it is gone too, the points are had from where they still are.
+    // Once it is gone too, the points come from the remaining source.
     let last = before.state().put_down().expect("a cloud is open");
-    std::fs::remove_file(&third).expect("it is there");
+    std::fs::remove_file(&third).expect("it exists");
     let mut after = self::window(small);
     after.state_mut().pick_up(&last);
     until_idle(&mut after);
@@ -1006,27 +1001,27 @@ fn of_equal_points_from_two_files_those_of_the_shown_one_come_back() {
 }
 
 #[test]
-fn what_is_not_there_now_may_be_there_at_the_next_start() {
+fn a_missing_file_is_tried_again_at_the_next_start() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut before = worked(&data);
     save(&mut before, &path);
     let last = before.state().put_down().expect("a cloud is open");
     let moved = folder.path().join("elsewhere.csv");
-    std::fs::rename(&data, &moved).expect("it is there");
-    let recording = std::fs::read(&path).expect("it is there");
+    std::fs::rename(&data, &moved).expect("it exists");
+    let recording = std::fs::read(&path).expect("it exists");
     std::fs::write(&path, b"PK\x03\x04 and no more").expect("a file");
     let mut after = window(small);
     after.state_mut().pick_up(&last);
-    assert_eq!(after.state().put_down().as_ref(), Some(&last), "closed before anything was there");
+    assert_eq!(after.state().put_down().as_ref(), Some(&last), "closed before loading");
     until(&mut after, "both errors", |app| {
         let errors = || app.session().log.entries().iter().filter(|entry| entry.level == Level::Error);
         errors().count() == 2 && errors().any(|entry| entry.text.ends_with("points.csv")) && !app.is_busy()
     });
     assert_eq!(after.state().put_down().as_ref(), Some(&last));
 
-    // The data alone: all but the runs comes back.
-    std::fs::rename(&moved, &data).expect("it is there");
+    // Only the data: everything except the runs is restored.
+    std::fs::rename(&moved, &data).expect("it exists");
     let mut after = window(small);
     after.state_mut().pick_up(&last);
     until(&mut after, "an answer", |app| {
@@ -1050,7 +1045,7 @@ fn what_is_not_there_now_may_be_there_at_the_next_start() {
 }
 
 #[test]
-fn between_two_starts_only_so_much_is_kept() {
+fn large_selections_are_not_stored_between_starts() {
     let mut window = window(small);
     press(&mut window, "Generate");
     until_idle(&mut window);
@@ -1067,7 +1062,7 @@ fn between_two_starts_only_so_much_is_kept() {
 }
 
 #[test]
-fn a_session_holds_a_cloud_that_no_run_searched() {
+fn a_session_stores_a_cloud_without_runs() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = window(small);
@@ -1079,17 +1074,17 @@ fn a_session_holds_a_cloud_that_no_run_searched() {
     window.state_mut().send(SelectAction::rows(vec![1, 2], How::Replace, "rectangle in Plane"));
     until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     save(&mut window, &path);
-    std::fs::remove_file(&data).expect("it is there");
+    std::fs::remove_file(&data).expect("it exists");
     let mut fresh = opened(&path);
     until(&mut fresh, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
-    until(&mut fresh, "a word about it", |app| {
+    until(&mut fresh, "a log entry", |app| {
         app.session().log.entries().iter().any(|entry| entry.text.contains("their file is gone: "))
     });
     assert_same(&mut window, &mut fresh);
 }
 
 #[test]
-fn a_file_put_in_place_with_an_older_time_is_another() {
+fn a_replaced_file_with_an_older_time_is_detected() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = worked(&data);
@@ -1102,7 +1097,7 @@ fn a_file_put_in_place_with_an_older_time_is_another() {
         .and_then(|file| file.set_modified(long_ago))
         .expect("a time");
     let mut fresh = opened(&path);
-    until(&mut fresh, "a word about it", |app| {
+    until(&mut fresh, "a log entry", |app| {
         app.session().log.entries().iter().any(|entry| entry.text.contains("their file has changed since: "))
     });
 }
@@ -1113,7 +1108,7 @@ fn a_session_among_other_runs_asks_where_to_save() {
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut saved = worked(&data);
     save(&mut saved, &path);
-    let written = std::fs::read(&path).expect("it is there");
+    let written = std::fs::read(&path).expect("it exists");
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -1126,8 +1121,8 @@ fn a_session_among_other_runs_asks_where_to_save() {
         window.get_by_label("Save the session");
         press(&mut window, "Close");
     }
-    assert_eq!(std::fs::read(&path).expect("it is there"), written);
-    // Without the other run, it is that session.
+    assert_eq!(std::fs::read(&path).expect("it exists"), written);
+    // Without the other run, the file is the session.
     let other = window.state().session().runs.runs()[0].id;
     window.state_mut().send(RunsAction::Delete(other));
     window.state_mut().send(Action::OpenPath(path.clone()));
@@ -1135,7 +1130,7 @@ fn a_session_among_other_runs_asks_where_to_save() {
 }
 
 #[test]
-fn a_save_is_cancelled_by_nothing_but_its_own_cancel() {
+fn only_its_own_cancel_button_cancels_a_save() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("work.warpscope");
     let mut window = window(|state| {
@@ -1145,7 +1140,7 @@ fn a_save_is_cancelled_by_nothing_but_its_own_cancel() {
     });
     press(&mut window, "Generate");
     until_idle(&mut window);
-    // What cannot be written is no session's file.
+    // An unwritable file does not become the session's file.
     let nowhere = folder.path().join("no").join("such.warpscope");
     window.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
     window.run_steps(3);
@@ -1157,7 +1152,7 @@ fn a_save_is_cancelled_by_nothing_but_its_own_cancel() {
     assert!(window.state().session().file.is_none() && !window.state().state().recent.contains(&nowhere));
     assert!(!window.state().put_down().expect("a cloud is open").contains("such.warpscope"));
     save(&mut window, &path);
-    std::fs::remove_file(&path).expect("it is there");
+    std::fs::remove_file(&path).expect("it exists");
 
     press(&mut window, "Run");
     until(&mut window, "the run", |app| matches!(app.session().activity, Activity::Running { .. }));
@@ -1171,11 +1166,11 @@ fn a_save_is_cancelled_by_nothing_but_its_own_cancel() {
     let said = window.state().session().log.entries().to_vec();
     assert!(said.iter().any(|entry| entry.text == "cancelled"), "the run was what the line named: {said:?}");
 
-    // Nor by closing the window.
-    std::fs::remove_file(&path).expect("it is there");
+    // Closing the window does not cancel it either.
+    std::fs::remove_file(&path).expect("it exists");
     window.state_mut().send(Command::SaveSession);
     window.step();
-    assert!(!path.exists(), "it is being written");
+    assert!(!path.exists(), "already written");
     drop(window);
     let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
     assert_eq!(recording.cloud.map(|cloud| cloud.len()), Some(300_000));
@@ -1202,7 +1197,7 @@ fn drop_files(window: &mut Window, paths: &[&Path]) {
 }
 
 #[test]
-fn of_several_dropped_files_one_cloud_is_shown_and_the_rest_is_named() {
+fn one_of_several_dropped_clouds_is_shown_and_the_rest_are_listed() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(folder.path());
     let (other, path) = (folder.path().join("other.csv"), folder.path().join("work.warpscope"));
@@ -1231,7 +1226,7 @@ fn of_several_dropped_files_one_cloud_is_shown_and_the_rest_is_named() {
         "{said:?}"
     );
 
-    // One alone, as ever.
+    // A single file opens as usual.
     drop_files(&mut window, &[&data]);
     until(&mut window, "the cloud", |app| {
         app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 300)
@@ -1239,7 +1234,7 @@ fn of_several_dropped_files_one_cloud_is_shown_and_the_rest_is_named() {
 }
 
 #[test]
-fn a_query_of_a_file_comes_back() {
+fn a_query_of_a_file_is_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path, queries) =
         (data(folder.path()), folder.path().join("work.warpscope"), folder.path().join("queries.csv"));
@@ -1262,14 +1257,14 @@ fn a_query_of_a_file_comes_back() {
         (2, 2)
     );
     // Its points come from the session.
-    std::fs::remove_file(&queries).expect("it is there");
+    std::fs::remove_file(&queries).expect("it exists");
     let mut fresh = opened(&path);
     until_answered(&mut fresh);
     assert_same(&mut window, &mut fresh);
 }
 
 #[test]
-fn selected_queries_come_back() {
+fn selected_queries_are_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
     let mut window = window(small);

@@ -1,5 +1,4 @@
-//! What is around the panes: the finder, files opened lately, a projector's scale, and what leaves the
-//! window.
+//! Everything around the panes: the finder, recent files, the projector's scale, and exports.
 
 use std::path::Path;
 
@@ -39,9 +38,9 @@ fn until_written(window: &mut Window, path: &Path) {
 }
 
 #[test]
-fn what_a_run_should_take_stands_below_run_before_it_starts() {
+fn the_predicted_time_is_shown_below_run() {
     let mut window = window(small);
-    // Run loads the cloud by itself, and how many points it has is not known before.
+    // Run loads the cloud itself, so its number of points is not known before.
     assert!(window.query_by_label_contains("About ").is_none(), "no cloud is loaded");
     press(&mut window, "Generate");
     until(&mut window, "the cloud, and what can run", |app| {
@@ -58,7 +57,7 @@ fn what_a_run_should_take_stands_below_run_before_it_starts() {
 }
 
 #[test]
-fn the_finder_finds_a_command_by_its_words_and_does_it() {
+fn the_finder_finds_and_runs_a_command() {
     let mut window = answered(|_| ());
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("hide left");
@@ -67,7 +66,7 @@ fn the_finder_finds_a_command_by_its_words_and_does_it() {
     key(&mut window, egui::Modifiers::NONE, egui::Key::Enter);
     assert!(!window.state().state().show_problem && window.state().session().finder.is_none());
 
-    // Down goes to the second that fits; Escape leaves without doing anything.
+    // Down selects the second match; Escape closes without an action.
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("show");
     window.run_steps(2);
@@ -101,7 +100,7 @@ fn the_finder_opens_a_path_and_sets_k_an_engine_a_colour_and_an_axis() {
     assert_eq!(window.state().state().color.by.text(), "rank");
     ask(&mut window, "scale 125");
     assert_eq!(window.state().state().scale, 1.25);
-    // What cannot be done stays, with the reason.
+    // Unavailable commands are listed with the reason.
     ask(&mut window, "k 100000");
     assert!(window.state().session().finder.is_some() && window.state().state().draft.k == "64");
     window.get_by_label_contains("k may be 1 to");
@@ -118,7 +117,7 @@ fn the_finder_opens_a_path_and_sets_k_an_engine_a_colour_and_an_axis() {
 }
 
 #[test]
-fn a_row_is_found_and_asked_about_by_its_name() {
+fn a_row_is_found_and_queried_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("places.csv");
     let kinds = ["IA", "IL", "MO"];
@@ -139,7 +138,7 @@ fn a_row_is_found_and_asked_about_by_its_name() {
     until(&mut window, "its neighbours", |app| {
         app.session().answered.as_ref().is_some_and(|answered| answered.row() == 60)
     });
-    // Of another place it is asked why.
+    // Ask why another place is not among the neighbours.
     let ask = |window: &mut Window, name: &str| {
         window.state_mut().send(Action::TypeWhy(name.to_owned()));
         window.run_steps(3);
@@ -150,7 +149,7 @@ fn a_row_is_found_and_asked_about_by_its_name() {
     window.get_by_label_contains("Row 61 is among them");
     ask(&mut window, "Boone");
     window.get_by_label_contains("No row is called “Boone”");
-    // A place that is called as something that the window does comes after it.
+    // A position with the same name as a command comes after it.
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("light");
     window.run_steps(3);
@@ -208,7 +207,7 @@ fn the_finders_list_scrolls_and_long_hits_end_within_it() {
 }
 
 #[test]
-fn the_finder_has_every_look() {
+fn the_finder_is_drawn_in_every_theme() {
     let mut window = window(small);
     for (words, look) in [
         ("dark", Look::Dark),
@@ -225,7 +224,7 @@ fn the_finder_has_every_look() {
 }
 
 #[test]
-fn keys_are_called_by_their_signs() {
+fn keys_are_shown_with_their_symbols() {
     let mut window = window(small);
     window.state_mut().send(Command::Shortcuts);
     window.run_steps(3);
@@ -233,7 +232,7 @@ fn keys_are_called_by_their_signs() {
     for name in ["Equals", "Minus", "Questionmark"] {
         assert!(window.query_by_label_contains(name).is_none(), "{name}");
     }
-    // It is longer than the window, and keys scroll it.
+    // It is taller than the window, and keys scroll it.
     let top = |window: &Window| window.get_by_role_and_label(Role::Label, "?").rect().top();
     let before = top(&window);
     window.key_press(egui::Key::End);
@@ -245,9 +244,9 @@ fn keys_are_called_by_their_signs() {
     assert!(top(&window) > end);
 }
 
-/// 1280 × 800 pixels at 150 and at 300 %.
+/// 1280 × 800 pixels at scales of 150 and 300 %.
 #[test]
-fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
+fn an_opened_panel_replaces_the_other() {
     let mut window: Window = Harness::builder().with_size([853.0, 533.0]).build_eframe(|cc| {
         let mut state = State { hints: false, ..State::default() };
         small(&mut state);
@@ -255,7 +254,7 @@ fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
     });
     press(&mut window, "Run");
     until_answered(&mut window);
-    // Of the problem and of the selection.
+    // Whether the problem panel and the selection panel are shown.
     let shown = |window: &Window| {
         [
             window.query_by_role_and_label(Role::Button, "Run").is_some(),
@@ -277,7 +276,7 @@ fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
         key(&mut window, egui::Modifiers::COMMAND, pressed);
         assert_eq!(shown(&window), expected, "{pressed:?}");
     }
-    // What makes queries of the selection shows where they are asked.
+    // Using the selection as queries opens the problem panel.
     window.state_mut().send(Command::SelectAll);
     until(&mut window, "rows", |app| app.session().selection.rows().len() == 500);
     window.state_mut().send(Command::UseAsQueries);
@@ -304,7 +303,7 @@ fn a_panel_that_is_asked_for_is_shown_in_place_of_the_other() {
 }
 
 #[test]
-fn a_pane_that_a_kept_layout_does_not_know_is_added_to_it() {
+fn new_panes_are_added_to_a_saved_layout() {
     let mut window = window(|state| {
         let analysis = state.tree.tiles.find_pane(&PaneKind::Analysis).expect("it is among the panes");
         state.tree.remove_recursively(analysis);
@@ -315,13 +314,13 @@ fn a_pane_that_a_kept_layout_does_not_know_is_added_to_it() {
     let before = place(&window);
     window.state_mut().send(Command::Show(PaneKind::Analysis));
     window.run_steps(3);
-    assert_eq!((window.state().state().tree.root, place(&window)), (root, before), "the layout stays");
+    assert_eq!((window.state().state().tree.root, place(&window)), (root, before), "the layout changed");
     assert!(window.get_by_label("Analysis").rect().is_positive());
     assert!(PaneKind::ALL.iter().all(|pane| window.state().state().tree.tiles.find_pane(pane).is_some()));
 }
 
 #[test]
-fn a_whole_strip_of_tabs_is_dragged_by_its_ground() {
+fn a_tab_bar_is_dragged_by_its_background() {
     let tab = |window: &Window, name: &str| window.get_by_role_and_label(Role::Button, name).rect();
     let dragged = |to: fn([egui::Rect; 2]) -> egui::Pos2| {
         let mut window = window(|_| {});
@@ -357,7 +356,7 @@ fn a_whole_strip_of_tabs_is_dragged_by_its_ground() {
         vec![Convergence, Merges, Neighbors],
         vec![Timings, Timeline, Runs, Log],
     );
-    // To the left of all, and onto the tabs of another strip, with which it is one.
+    // To the left of all, and into another tab bar.
     assert_eq!(
         dragged(|[plane, _]| egui::pos2(plane.left() + 8.0, 450.0)),
         [time.clone(), views.clone(), how.clone()]
@@ -391,7 +390,7 @@ fn files_that_were_opened_are_remembered_and_opened_again() {
     assert_eq!(
         window.state().state().recent,
         [path("one.csv"), path("two.csv")],
-        "the latest first, each once"
+        "latest first, without duplicates"
     );
     key(&mut window, egui::Modifiers::COMMAND, egui::Key::P);
     window.get_by_role_and_label(Role::TextInput, "Find a row or a command").type_text("two.csv");
@@ -407,7 +406,7 @@ fn files_that_were_opened_are_remembered_and_opened_again() {
 }
 
 #[test]
-fn a_projectors_scale_goes_back_to_what_was_before() {
+fn leaving_the_projector_scale_restores_the_previous_one() {
     let mut window = answered(|state| state.scale = 1.25);
     let before = window.state().state().clone();
     key(&mut window, egui::Modifiers::NONE, egui::Key::F5);
@@ -427,7 +426,7 @@ fn a_projectors_scale_goes_back_to_what_was_before() {
 }
 
 #[test]
-fn hints_are_shown_until_they_are_read() {
+fn hints_are_shown_until_dismissed() {
     let mut window = answered(|_| ());
     window.get_by_label("click a point");
     press(&mut window, "Got it");
@@ -435,7 +434,7 @@ fn hints_are_shown_until_they_are_read() {
 }
 
 #[test]
-fn what_went_wrong_stays_in_the_status_line_until_it_is_right_or_read() {
+fn errors_stay_in_the_status_line_until_fixed_or_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data.csv");
     std::fs::write(&data, "x,y\n1,2\n3,4\n5,7\n").expect("a file");
@@ -449,7 +448,7 @@ fn what_went_wrong_stays_in_the_status_line_until_it_is_right_or_read() {
     };
     assert!(!shows(&window) && window.query_by_label("Dismiss the message").is_none());
 
-    // What is said since stands after it, and what else succeeds leaves it there.
+    // Newer messages follow it, and successes leave it there.
     fail(&mut window);
     assert!(shows(&window));
     window.state_mut().send(Action::PickRow(7));
@@ -466,12 +465,12 @@ fn what_went_wrong_stays_in_the_status_line_until_it_is_right_or_read() {
     press(&mut window, "Dismiss the message");
     assert!(!shows(&window));
     fail(&mut window);
-    // A dialog has Escape to itself.
+    // An open dialog receives Escape.
     window.state_mut().send(Command::Shortcuts);
     window.run_steps(3);
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(shows(&window) && !window.state().session().help);
-    // And so has a field.
+    // And so does a field.
     fill(&mut window, "k", "3");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(shows(&window));
@@ -483,7 +482,7 @@ fn what_went_wrong_stays_in_the_status_line_until_it_is_right_or_read() {
 }
 
 #[test]
-fn a_missing_gpu_is_a_label_and_no_message() {
+fn a_missing_gpu_is_shown_as_a_label_only() {
     let mut window = answered(|state| state.draft.engine = EngineChoice::Auto);
     if window.state().session().record.as_ref().expect("a run").fallback.is_none() {
         // There is one.
@@ -500,7 +499,7 @@ fn a_missing_gpu_is_a_label_and_no_message() {
     window.get_by_label_contains("engine auto searches on the CPU");
 }
 
-/// Presses Save in the dialog that is open, for a path, and waits until the dialog says why not.
+/// Presses Save in the open dialog, with a path, and waits for the error.
 #[track_caller]
 fn cannot_save(window: &mut Window, path: &Path) {
     fill(window, "File", path.to_str().expect("a plain path"));
@@ -513,7 +512,7 @@ fn cannot_save(window: &mut Window, path: &Path) {
 #[test]
 fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
     let folder = tempfile::tempdir().expect("a folder");
-    // No folder, so nothing is written into it, whoever asks.
+    // A file in the place of the folder, so that even root cannot write there.
     let closed = folder.path().join("closed");
     std::fs::write(&closed, "").expect("a file");
     let mut window = answered(|_| ());
@@ -525,10 +524,10 @@ fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
         let path = closed.join(name);
         cannot_save(&mut window, &path);
         window.get_by_label_contains("cannot write: ");
-        assert!(window.query_by_label_contains("Error: ").is_none(), "it is said where it was asked for");
+        assert!(window.query_by_label_contains("Error: ").is_none(), "shown twice");
         let typed = window.get_by_role_and_label(Role::TextInput, "File").value();
-        assert_eq!(typed.as_deref(), path.to_str(), "it can be changed");
-        // Another place is tried, with all else that was chosen.
+        assert_eq!(typed.as_deref(), path.to_str(), "the dialog cannot be edited");
+        // Saving elsewhere keeps all other settings.
         let path = folder.path().join(name);
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         assert!(window.query_by_label_contains("cannot write: ").is_none());
@@ -538,8 +537,7 @@ fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
     }
 }
 
-/// Presses the keys of all commands of the explorer but those that the dialogs have a use for, and says what
-/// came of it.
+/// Presses the shortcuts of all explorer commands except those that dialogs use, and returns the effects.
 fn press_all_shortcuts(window: &mut Window) -> bool {
     let all = |window: &Window| {
         let session = window.state().session();
@@ -549,7 +547,7 @@ fn press_all_shortcuts(window: &mut Window) -> bool {
     };
     let before = all(window);
     for command in Command::all().iter().filter(|command| command.mode().is_in(Mode::Explorer)) {
-        // A file dialog of the desktop, and the window's end, are not for tests.
+        // The desktop's file dialog and quitting cannot be tested here.
         let others =
             matches!(command, Command::Open | Command::Quit | Command::Run | Command::Cancel | Command::Find);
         if let Some(shortcut) = command.shortcut().filter(|_| !others) {
@@ -560,7 +558,7 @@ fn press_all_shortcuts(window: &mut Window) -> bool {
 }
 
 #[test]
-fn a_dialog_has_the_keys_to_itself() {
+fn a_dialog_receives_all_keys() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.npz");
     let mut file = zip::ZipWriter::new(std::fs::File::create(&path).expect("a file"));
@@ -589,7 +587,7 @@ fn a_dialog_has_the_keys_to_itself() {
         window.run_steps(3);
         assert!(press_all_shortcuts(&mut window), "behind {dialog:?}");
         assert!(window.state().session().has_dialog());
-        // Nor does its own Escape do something else.
+        // Its own Escape must not do anything else.
         key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
         assert!(!window.state().session().has_dialog() && tool(&window) == "Lasso", "{dialog:?}");
     }
@@ -598,11 +596,11 @@ fn a_dialog_has_the_keys_to_itself() {
 }
 
 #[test]
-fn who_exports_types_the_name_and_presses_enter() {
+fn export_needs_only_a_name_and_enter() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = answered(|state| state.tree = single_layout(PaneKind::Neighbors));
     let has_keys = |window: &Window| window.get_by_role_and_label(Role::TextInput, "File").is_focused();
-    // What was focused before has the keys no longer.
+    // The element focused before no longer receives keys.
     window.get_by_role_and_label(Role::TextInput, "k").focus();
     window.run_steps(2);
     window.state_mut().send(Action::StartExport(ExportKind::Data(PaneKind::Neighbors)));
@@ -620,7 +618,7 @@ fn who_exports_types_the_name_and_presses_enter() {
     window.get_by_label_contains("It is not written as .doc");
     assert!(has_keys(&window));
 
-    // A file that is there is asked for once, however long Enter is held.
+    // Overwriting is asked once, however long Enter is held.
     let path = folder.path().join("neighbours.csv");
     std::fs::write(&path, "mine").expect("a file");
     fill(&mut window, "File", path.to_str().expect("a plain path"));
@@ -643,7 +641,7 @@ fn who_exports_types_the_name_and_presses_enter() {
     until_written(&mut window, &path);
     assert!(window.state().session().export.is_none());
 
-    // Tab goes through the dialog and comes back; a button keeps Enter for itself; Escape leaves.
+    // Tab cycles through the dialog; Enter presses the focused button; Escape closes.
     window.state_mut().send(Command::SaveSessionAs);
     window.run_steps(3);
     window.get_by_role_and_label(Role::Button, "Close").focus();
@@ -666,7 +664,7 @@ fn a_table_is_written_in_each_format_and_copied() {
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         press(&mut window, "Save");
         until_written(&mut window, &path);
-        // An archive has an array for each column.
+        // An archive has an array per column.
         let (path, column) = if ending == "npz" {
             (format!("{}:candidates", path.display()), ColumnChoice::Default)
         } else {
@@ -674,7 +672,7 @@ fn a_table_is_written_in_each_format_and_copied() {
         };
         let table = read(Path::new(&path), &column, &Silent).unwrap_or_else(|error| panic!("{error}"));
         let values: Vec<u32> = table.values.iter().map(|value| value as u32).collect();
-        assert_eq!(values, measured.column("candidates").expect("they are counted"), "{ending}");
+        assert_eq!(values, measured.column("candidates").expect("counters"), "{ending}");
     }
     press(&mut window, "Export Counts");
     press(&mut window, "Copy the table");
@@ -690,7 +688,7 @@ fn a_table_is_written_in_each_format_and_copied() {
     assert!(copied || said, "{:?}", window.state().session().log.last());
 }
 
-/// Asks for an export of Neighbours into a file.
+/// Exports Neighbours to a file.
 fn export_neighbours(window: &mut Window, what: &str, path: &Path) {
     press(window, "Export Neighbours");
     press(window, what);
@@ -699,7 +697,7 @@ fn export_neighbours(window: &mut Window, what: &str, path: &Path) {
 }
 
 #[test]
-fn neighbours_are_written_as_benchmarks_have_them_and_no_other_ending_is_taken_for_csv() {
+fn neighbours_are_exported_in_benchmark_formats_and_unknown_endings_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = answered(|state| state.tree = single_layout(PaneKind::Neighbors));
     let record = window.state().session().record.clone().expect("a run");
@@ -738,7 +736,7 @@ fn neighbours_are_written_as_benchmarks_have_them_and_no_other_ending_is_taken_f
             assert!(path.metadata().expect("the file").len() > 0);
         }
     }
-    // A table of all has a row for each.
+    // A table of all neighbours has a row for each.
     let table = read(&folder.path().join("40 neighbours.csv"), &"index".parse().expect("a name"), &Silent)
         .expect("the file");
     assert!(table.values.iter().map(|index| index as u32).eq(record.neighbors.indices.iter().copied()));
@@ -750,7 +748,7 @@ fn neighbours_are_written_as_benchmarks_have_them_and_no_other_ending_is_taken_f
         assert!(!path.exists());
         press(&mut window, "Close");
     }
-    // What lies beside is not written over unasked either.
+    // Files written next to it are not overwritten without a question either.
     std::fs::write(folder.path().join("mine.fvecs"), "mine").expect("a file");
     export_neighbours(&mut window, "All neighbours of the run…", &folder.path().join("mine.ivecs"));
     window.get_by_label_contains("This file exists already.");
@@ -758,7 +756,7 @@ fn neighbours_are_written_as_benchmarks_have_them_and_no_other_ending_is_taken_f
 }
 
 #[test]
-fn a_pane_is_drawn_in_more_pixels_and_as_shapes() {
+fn a_pane_is_exported_at_higher_resolution_and_as_vectors() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }
@@ -792,7 +790,7 @@ fn a_pane_is_drawn_in_more_pixels_and_as_shapes() {
     assert!(twice.0.abs_diff(once.0 * 2) <= 2 && twice.1.abs_diff(once.1 * 2) <= 2, "{once:?}, {twice:?}");
 
     let text = std::fs::read_to_string(export("plane.svg", None)).expect("an SVG");
-    let tree = resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("it is well made");
+    let tree = resvg::usvg::Tree::from_str(&text, &resvg::usvg::Options::default()).expect("valid data");
     assert!((tree.size().width() - once.0 as f32).abs() < 2.0);
     let [r, g, b, _] = Palette::LIGHT.query.to_array();
     assert!(text.contains(&format!("#{r:02x}{g:02x}{b:02x}")), "the query is a shape of its colour");
@@ -802,6 +800,6 @@ fn a_pane_is_drawn_in_more_pixels_and_as_shapes() {
     );
     assert!(
         !text.contains("Single colour") && !text.contains("Drag the ring"),
-        "what the window is for is not in it"
+        "controls appear in the picture"
     );
 }

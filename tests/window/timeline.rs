@@ -1,4 +1,4 @@
-//! The Timeline pane, driven by the names of its parts.
+//! The Timeline pane, driven by accessible names.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use warpscope::knn::{Profile, WarpSpan, warp};
 use warpscope::run::analysis::Roofline;
 use warpscope::run::{Phase, Place, RunRecord, Sample, Timeline};
 
-/// A run of the twin, with a profile as a device of two multiprocessors and three warps each would have it,
-/// two queries a warp.
+/// A run of the twin with the profile of a device with two multiprocessors of three warps each, two queries
+/// per warp.
 fn profiled(window: &Window) -> Arc<RunRecord> {
     let mut record = RunRecord::clone(window.state().session().record.as_ref().expect("a run"));
     let began_ms =
@@ -29,7 +29,7 @@ fn profiled(window: &Window) -> Arc<RunRecord> {
             let start_ns = free[sm][warp];
             let stop_ns = start_ns
                 + 20_000
-                + 700 * u64::from(record.measured.column("candidates").expect("they are counted")[query]);
+                + 700 * u64::from(record.measured.column("candidates").expect("counters")[query]);
             free[sm][warp] = stop_ns + 1_000;
             profile.spans.push(WarpSpan { start_ns, stop_ns, sm: sm as u32, warp: warp as u32 });
         }
@@ -67,7 +67,7 @@ fn shown() -> Window {
 
 fn length(window: &Window) -> f64 {
     let session = window.state().session();
-    let [from, to] = session.timeline.shown(&session.derived.as_ref().expect("made").timeline);
+    let [from, to] = session.timeline.shown(&session.derived.as_ref().expect("a new file").timeline);
     to - from
 }
 
@@ -77,7 +77,7 @@ fn key(window: &mut Window, key: egui::Key) {
 }
 
 #[test]
-fn keys_zoom_move_and_show_the_whole_run() {
+fn keys_zoom_pan_and_fit() {
     let mut window = shown();
     let whole = length(&window);
     window.get_by_label_contains("The whole run");
@@ -97,19 +97,19 @@ fn keys_zoom_move_and_show_the_whole_run() {
 }
 
 #[test]
-fn a_multiprocessor_opens_and_a_warp_selects_its_queries() {
+fn a_multiprocessor_expands_and_a_warp_selects_its_queries() {
     let mut window = shown();
     press(&mut window, "Show the warps of SM 1");
     window.get_by_role_and_label(Role::Button, "Hide the warps of SM 1");
     assert!(window.state().session().timeline.open.contains(&1));
 
-    // F shows the picked query's warp over the width of the pane: its middle is in the middle.
+    // F fits the picked query's warp to the pane: its middle is in the middle.
     let canvas = window.get_by_role_and_label(Role::Canvas, "Tracks of the run").rect();
     window.hover_at(canvas.center());
     window.run_steps(2);
     key(&mut window, egui::Key::F);
     let session = window.state().session();
-    let timeline: &Timeline = &session.derived.as_ref().expect("made").timeline;
+    let timeline: &Timeline = &session.derived.as_ref().expect("a new file").timeline;
     let query = session.answered.as_ref().expect("picked").query as u32;
     let (at, track, place) = timeline.place_of(query).expect("it has a warp");
     let warp = &timeline.multiprocessors[at].tracks[track][place];
@@ -119,7 +119,7 @@ fn a_multiprocessor_opens_and_a_warp_selects_its_queries() {
     assert!(warp.queries.len() == 2 && warp.queries.contains(&query));
     let queries: Vec<u32> = warp.queries.clone().collect();
 
-    // Rows: phases, the heading, SM 0 with three tracks, SM 1: the warp is on the track of its place.
+    // Rows: phases, the heading, SM 0 with three tracks, SM 1. The warp is on the track of its slot.
     let above: f32 = timeline.phases.len() as f32 * 22.0
         + 26.0
         + at as f32 * (22.0 + 3.0 * 16.0)
@@ -144,7 +144,7 @@ fn a_multiprocessor_opens_and_a_warp_selects_its_queries() {
 }
 
 #[test]
-fn a_profile_on_the_cpu_has_its_threads() {
+fn a_profile_on_the_cpu_shows_its_threads() {
     let mut window = window(|state| {
         small(state);
         state.tree = single_layout(PaneKind::Timeline);
@@ -164,7 +164,7 @@ fn a_profile_on_the_cpu_has_its_threads() {
     until(&mut window, "the threads", |app| {
         app.session().derived.as_ref().is_some_and(|derived| !derived.timeline.multiprocessors.is_empty())
     });
-    let timeline = window.state().session().derived.as_ref().expect("it is there").timeline.clone();
+    let timeline = window.state().session().derived.as_ref().expect("it exists").timeline.clone();
     assert_eq!(
         (timeline.place, timeline.most_warps()),
         (Place::Thread, 1),
@@ -176,7 +176,7 @@ fn a_profile_on_the_cpu_has_its_threads() {
         .flat_map(|thread| &thread.tracks[0])
         .map(|span| span.queries.len())
         .sum();
-    assert_eq!(answered, window.state().session().record.as_ref().expect("it ran").query_rows.len());
+    assert_eq!(answered, window.state().session().record.as_ref().expect("a finished run").query_rows.len());
     window.run_steps(3);
     let first = timeline.multiprocessors[0].sm;
     window.get_by_label(&format!("Show the queries of thread {first}")).click();
@@ -185,7 +185,7 @@ fn a_profile_on_the_cpu_has_its_threads() {
 }
 
 #[test]
-fn a_run_stands_below_the_roof_of_its_device() {
+fn a_run_is_drawn_below_the_devices_roofline() {
     let mut window = window(|state| {
         small(state);
         state.tree = single_layout(PaneKind::Timings);
@@ -193,7 +193,7 @@ fn a_run_stands_below_the_roof_of_its_device() {
     window.run_steps(2);
     press(&mut window, "Run");
     until(&mut window, "the run", |app| !app.is_busy() && app.session().record.is_some());
-    let record = window.state().session().record.clone().expect("it ran");
+    let record = window.state().session().record.clone().expect("a finished run");
     let peaks = record.peaks.expect("the device was measured after the run");
     let roofline = Roofline::of_run(&record).expect("lockstep tells what it computes");
     let said = roofline.sentence();
@@ -210,5 +210,5 @@ fn a_run_stands_below_the_roof_of_its_device() {
     until(&mut window, "another run", |app| {
         !app.is_busy() && app.session().record.as_ref().is_some_and(|again| !Arc::ptr_eq(again, &record))
     });
-    assert_eq!(window.state().session().record.as_ref().expect("it ran").peaks, Some(peaks));
+    assert_eq!(window.state().session().record.as_ref().expect("a finished run").peaks, Some(peaks));
 }

@@ -39,25 +39,25 @@ fn walked(window: &mut Window) -> Walkthrough {
         (Walked::Ready(walked), Some(answered)) => walked.of == *answered,
         _ => false,
     });
-    let Walked::Ready(walked) = &window.state().session().walked else { panic!("it is there") };
+    let Walked::Ready(walked) = &window.state().session().walked else { panic!("it exists") };
     walked.clone()
 }
 
 fn at(window: &Window) -> usize {
-    let Walked::Ready(walked) = &window.state().session().walked else { panic!("there is no walk") };
+    let Walked::Ready(walked) = &window.state().session().walked else { panic!("no walk") };
     walked.at(window.state().state().walk)
 }
 
 #[track_caller]
 fn why_not(window: &mut Window) -> String {
     until(window, "a reason", |app| matches!(app.session().walked, Walked::Missing(_)));
-    let Walked::Missing(why) = &window.state().session().walked else { panic!("it is said") };
+    let Walked::Missing(why) = &window.state().session().walked else { panic!("a missing walk") };
     window.get_by_label(why);
     why.clone()
 }
 
 #[test]
-fn a_search_is_walked_through_step_by_step() {
+fn a_search_can_be_stepped_through() {
     let mut window = window(indexed);
     run(&mut window);
     assert!(
@@ -73,7 +73,7 @@ fn a_search_is_walked_through_step_by_step() {
         (answered.counted("leaves"), answered.counted("left_out")),
         (Some(totals.leaves), Some(totals.left_out))
     );
-    // It begins with all of it, and goes back and on, by buttons and by keys.
+    // It starts with the whole tree, and steps forwards and backwards by buttons and keys.
     assert_eq!(at(&window), walk.last());
     window.get_by_label(&walk.sentence(walk.last()));
     press(&mut window, "Previous step of the walk");
@@ -86,7 +86,7 @@ fn a_search_is_walked_through_step_by_step() {
     window.run_steps(3);
     press(&mut window, "Next step of the walk");
     assert_eq!((at(&window), window.state().state().walk.at), (walk.last(), None));
-    // Played, it begins anew, and stops at the end.
+    // Playing restarts it and stops at the end.
     press(&mut window, "Play or pause the walk");
     assert!(at(&window) < 3 && window.state().session().walking.is_some());
     until(&mut window, "the end", |app| app.session().walking.is_none());
@@ -96,9 +96,9 @@ fn a_search_is_walked_through_step_by_step() {
     assert!(matches!(window.state().session().walked, Walked::Hidden));
 }
 
-/// What 1280 × 800 pixels hold at 200 %: a low pane.
+/// 1280 × 800 pixels at a scale of 200 %: a low pane.
 #[test]
-fn at_a_large_scale_a_sentence_of_the_walk_takes_two_lines_at_most() {
+fn sentences_of_the_walk_take_at_most_two_lines_at_a_large_scale() {
     let mut window: Window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
         let mut state = State::default();
         indexed(&mut state);
@@ -115,7 +115,7 @@ fn at_a_large_scale_a_sentence_of_the_walk_takes_two_lines_at_most() {
         most = most.max(window.get_by_label(&walk.sentence(step)).rect().height());
         canvas.push(window.get_by_role_and_label(Role::Canvas, "Plane of points").rect());
     }
-    assert!((24.0..40.0).contains(&most), "{most}: two lines are shown, and no third");
+    assert!((24.0..40.0).contains(&most), "{most}: more or less than two lines");
     assert!(
         canvas.iter().all(|rect| *rect == canvas[0] && rect.height() > 100.0),
         "the picture does not jump: {canvas:?}"
@@ -123,7 +123,7 @@ fn at_a_large_scale_a_sentence_of_the_walk_takes_two_lines_at_most() {
 }
 
 #[test]
-fn another_query_has_another_walk_at_the_same_step() {
+fn a_new_query_keeps_the_step_of_the_walk() {
     let mut window = window(indexed);
     run(&mut window);
     window.state_mut().send(Command::ShowWalk);
@@ -136,7 +136,7 @@ fn another_query_has_another_walk_at_the_same_step() {
     let second = walked(&mut window);
     assert!(!Arc::ptr_eq(&first.walk, &second.walk) && first.walk != second.walk);
     assert_eq!(at(&window), step.min(second.last()));
-    // A place that is no row is searched at once, and walked through.
+    // A position that is not a row is searched at once, with a walk.
     window.get_by_role_and_label(Role::Button, "Query, to be dragged").focus();
     window.run_steps(2);
     window.key_press(egui::Key::ArrowRight);
@@ -146,13 +146,13 @@ fn another_query_has_another_walk_at_the_same_step() {
     let moved = walked(&mut window);
     assert_eq!(moved.of.record.engine, EngineId::new("bvh"));
     assert_eq!(moved.of.record.query_rows, [0]);
-    // Who answered, and how little of the cloud was looked at, stands beside the answer.
+    // The engine and the share of the cloud visited are shown with the answer.
     let accessed = moved.step(moved.last()).totals.accessed;
     window.get_by_label(&format!("bvh looked at {accessed} of 3,000 points."));
 }
 
 #[test]
-fn what_has_no_walk_says_why() {
+fn searches_without_a_walk_say_why() {
     let mut window = window(|state| {
         indexed(state);
         state.draft.engine = EngineChoice::named(EngineId::new("lockstep"));
@@ -174,10 +174,10 @@ fn what_has_no_walk_says_why() {
     assert!(why_not(&mut window).contains("5 dimensions"));
 }
 
-/// On the globe, without the query itself: another engine answers the same question, and its walk is told in
-/// kilometres and by the k that was asked for.
+/// On the globe and without the query itself: another engine answers the same search, and its walk uses
+/// kilometres and the requested k.
 #[test]
-fn the_walk_keeps_the_question() {
+fn the_walk_preserves_the_search_settings() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = places(folder.path(), 3000);
     let mut window = window(indexed);
@@ -211,7 +211,7 @@ fn the_walk_keeps_the_question() {
     window.get_by_label_contains("enclose unit vectors");
 }
 
-/// A run that is the same every time.
+/// A run that is always the same.
 fn record(engine: &'static str, generator: &'static str) -> Arc<RunRecord> {
     let mut window = window(move |state| {
         indexed(state);
@@ -222,7 +222,7 @@ fn record(engine: &'static str, generator: &'static str) -> Arc<RunRecord> {
     window.state().session().record.clone().expect("a run")
 }
 
-/// A walk in a pane of a window of its own, as a picture of this name; `near` shows what is around the query.
+/// A walk in a pane of its own window, as a snapshot of this name; `near` shows the query's surroundings.
 fn picture(
     name: &str,
     record: &Arc<RunRecord>,
@@ -256,14 +256,14 @@ fn picture(
     }
     window.run_steps(4);
     until(&mut window, "all points", App::is_drawn);
-    // What can run is different on each machine, and said in the status line.
+    // The status line depends on the machine.
     window.mask(egui::Rect::from_min_max(egui::pos2(0.0, 530.0), egui::pos2(640.0, 560.0)));
     let options = egui_kittest::SnapshotOptions::new().max_failed_pixels(30);
     window.try_snapshot_options(name, &options).map_err(|error| error.to_string())
 }
 
 #[test]
-fn a_walk_looks_as_it_did() {
+fn walks_match_their_snapshots() {
     if let Err(error) = check_adapter() {
         panic!("{error:#}");
     }

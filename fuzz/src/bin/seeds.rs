@@ -1,12 +1,12 @@
-//! Writes the seeds of every target into folders of their names: `seeds FOLDER`. Without a folder, lists the
-//! targets and the sources that each is to cover.
+//! `seeds FOLDER` writes each target's seeds into a subfolder of its name. Without a folder, lists the
+//! targets and the sources that each covers.
 
 use std::io;
 use std::path::PathBuf;
 
 use warpscope_fuzz::targets::TARGETS;
 
-/// What libFuzzer calls in every program that is linked with it; here it has no part.
+/// libFuzzer's entry point, which every program linked with it needs; unused here.
 #[allow(improper_ctypes_definitions, reason = "the signature that libfuzzer-sys declares")]
 #[unsafe(no_mangle)]
 pub extern "C" fn rust_fuzzer_test_input(_: &[u8]) -> i32 {

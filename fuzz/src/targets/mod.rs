@@ -1,13 +1,13 @@
-//! What is fuzzed, as data. A target is a function that takes any bytes and panics where the program broke a
-//! promise.
+//! The fuzz targets. A target is a function that takes any bytes, and panics if the program violates one of
+//! its guarantees.
 //!
-//! | part | holds |
+//! | module | contents |
 //! |---|---|
 //! | [`readers`] | every format of the registry |
 //! | [`saved`] | recordings, sessions, run folders, `run.json` |
-//! | [`words`] | generator specs, lists of columns, methods, the command line, files of defaults |
-//! | [`round`] | what is written is read back, and equal |
-//! | [`mutate`] | damage that leaves checksums, lengths and packing valid |
+//! | [`words`] | generator specs, lists of columns, methods, the command line, configuration files |
+//! | [`round`] | written files read back unchanged |
+//! | [`mutate`] | mutations that keep checksums, lengths and compression valid |
 //! | [`seeds`] | small valid inputs of all of them |
 //!
 //! Shared with `tests/fuzz.rs` of the main package, so it uses only crates that both have.
@@ -22,21 +22,21 @@ pub mod words;
 
 use mutate::Structure;
 
-/// One fuzz target.
+/// A fuzz target.
 pub struct Target {
-    /// Name of its program and of its corpus.
+    /// Name of the target and of its corpus.
     pub name: &'static str,
-    /// The row of `cloud::formats::registry()` that it reads.
+    /// The format of `cloud::formats::registry()` that it reads.
     pub format: Option<&'static str>,
-    /// The sources that it is to cover, as beginnings of paths; scripts/fuzz counts their lines.
+    /// The sources that it should cover, as path prefixes; scripts/fuzz counts their lines.
     pub covers: &'static str,
-    /// How inputs are damaged beside plain mutation.
+    /// How inputs are mutated besides changing plain bytes.
     pub structure: Structure,
     pub run: fn(&[u8]),
     pub seeds: fn() -> Vec<Vec<u8>>,
 }
 
-/// The target of that name.
+/// Finds a target by name.
 pub fn find(name: &str) -> Option<&'static Target> {
     TARGETS.iter().find(|target| target.name == name)
 }
@@ -62,7 +62,7 @@ const fn other(
     Target { name, format: None, covers, structure, run, seeds }
 }
 
-/// Every target. Each has a dictionary in `dictionaries/`.
+/// All targets. Each has a dictionary in `dictionaries/`.
 pub const TARGETS: &[Target] = &[
     reader(
         "delimited",

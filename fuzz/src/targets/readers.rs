@@ -1,4 +1,5 @@
-//! Readers: a file with any content is described, read and read in part, or refused in one printable line.
+//! Readers: a file with any content is described, read entirely and in part, or refused with a one-line
+//! error.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +14,7 @@ use warpscope::progress::Progress;
 
 use super::scratch;
 
-/// Counts reports, and never cancels.
+/// Counts progress reports, and never cancels.
 #[derive(Default)]
 struct Counted(AtomicU64);
 
@@ -91,14 +92,14 @@ pub fn las(data: &[u8]) {
     file("laz", data);
 }
 
-/// The first byte chooses the name; its high bit packs the rest, where the format may be gzipped.
+/// The first byte chooses the file name; its high bit compresses the rest, if the format may be gzipped.
 fn named(extensions: &[&str], gzip: bool, data: &[u8]) {
     let Some((&how, content)) = data.split_first() else { return };
     let extension = extensions[usize::from(how & 0x7f) % extensions.len()];
     if gzip && how & 0x80 != 0 {
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-        packed.write_all(content).expect("memory takes all");
-        file(&format!("{extension}.gz"), &packed.finish().expect("memory takes all"));
+        packed.write_all(content).expect("writing to memory");
+        file(&format!("{extension}.gz"), &packed.finish().expect("writing to memory"));
     } else {
         file(extension, content);
     }
@@ -108,12 +109,12 @@ fn file(extension: &str, content: &[u8]) {
     check(&scratch::file(&format!("a.{extension}"), content));
 }
 
-/// Everything that the program does with a file.
+/// Does everything with a file that the program can.
 fn check(path: &Path) {
     let progress = Counted::default();
     let parts = told(formats::parts(path, &progress));
     look(path, &progress);
-    // The first of several clouds, the last, and one that there is not.
+    // The first of several datasets, the last, and a missing one.
     let parts = parts.unwrap_or_default();
     let ends = [parts.first(), parts.last().filter(|_| parts.len() > 1)];
     for part in ends.into_iter().flatten() {
@@ -129,7 +130,7 @@ fn look(path: &Path, progress: &Counted) {
     if let Some(Coordinates { columns, values }) = told(formats::read(path, &reversed, progress)) {
         assert_eq!((columns.len(), values.len() % 2), (2, 0), "two columns were asked for");
     }
-    // As commands read a file whose columns nobody chose.
+    // As commands read a file without chosen columns.
     if let Some((Coordinates { columns, values }, _)) =
         told(formats::read_unchosen(path, Unchosen::Guess, progress))
     {
@@ -142,13 +143,13 @@ fn look(path: &Path, progress: &Counted) {
     }
     let first = told(formats::records(path, &[0], progress));
     if let Some(info) = &info {
-        assert!(progress.0.load(Relaxed) > 0, "nothing was told of the progress");
-        serde_json::to_string(info).expect("a description is plain data");
+        assert!(progress.0.load(Relaxed) > 0, "no progress was reported");
+        serde_json::to_string(info).expect("a serialisable description");
         for column in info.columns.iter().take(2) {
             let rows = match told(formats::column(path, &column.name, progress)) {
                 Some(ColumnData::Numbers(values)) => values.len(),
                 Some(ColumnData::Categories { names, codes }) => {
-                    assert!(codes.iter().all(|&code| (code as usize) < names.len()), "a code without a text");
+                    assert!(codes.iter().all(|&code| (code as usize) < names.len()), "a code without a name");
                     codes.len()
                 }
                 None => continue,
@@ -164,16 +165,16 @@ fn look(path: &Path, progress: &Counted) {
         table.values.len()
     );
     let Some(info) = info else { return };
-    assert_eq!(info.rows, table.rows() as u64, "rows by the description and as read");
+    assert_eq!(info.rows, table.rows() as u64, "row counts of description and content differ");
     if table.rows() == 0 {
         return;
     }
-    // Last before first: what is asked for in any order comes in that order.
+    // Last before first: rows must come in the requested order.
     let last = table.rows() as u64 - 1;
     let found = told(formats::records(path, &[last, 0], progress))
-        .unwrap_or_else(|| panic!("record {last} cannot be read, and the file can"));
+        .unwrap_or_else(|| panic!("record {last} cannot be read although the file can"));
     assert_eq!(found.rows.len(), 2);
-    assert!(first.is_some(), "record 0 cannot be read, and the file can");
+    assert!(first.is_some(), "record 0 cannot be read although the file can");
     for (row, at) in found.rows.iter().zip([table.rows() - 1, 0]) {
         assert_eq!(row.len(), found.columns.len(), "cells of a record");
         if found.columns.len() != info.columns.len() || info.default_columns.len() != width {
@@ -195,7 +196,7 @@ fn look(path: &Path, progress: &Counted) {
     }
 }
 
-/// What was read; an error must be one line that a terminal can show.
+/// Unwraps a result; an error must be one printable line.
 fn told<T>(read: Result<T, FormatError>) -> Option<T> {
     read.map_err(|why| {
         let text = why.to_string();

@@ -1,4 +1,4 @@
-//! Our own files are read back as they were written.
+//! Files that we write must read back unchanged.
 
 use warpscope::cloud::ColumnChoice;
 use warpscope::cloud::formats::{self, ColumnData};
@@ -74,7 +74,7 @@ pub fn trip(data: &[u8]) {
         let path = scratch::folder().join(format!("round.{}", format.extension()));
         table.write(&path).unwrap_or_else(|why| panic!("{format:?} of {columns:?}: {why}"));
         if format == TableFormat::Npz {
-            // An array a column, each of which is a part.
+            // An array per column; each array is a dataset.
             let parts = formats::parts(&path, &Silent).unwrap_or_else(|why| panic!("{why}"));
             assert_eq!(parts.len(), columns.len(), "arrays of {columns:?}");
             continue;
@@ -91,7 +91,7 @@ pub fn trip(data: &[u8]) {
                     let read = formats::read(&path, &ColumnChoice::Named(vec![at.to_string()]), &Silent)
                         .unwrap_or_else(|why| panic!("{why}: {columns:?}"));
                     let found: Vec<f64> = (0..read.values.len()).map(|at| read.values.get(at)).collect();
-                    // Text holds as many digits as tell a value from others of its type.
+                    // Texts have as many digits as distinguish values of the type.
                     let single = matches!(values, Values::F32(_));
                     let same = |(&a, &b): (&f64, &f64)| {
                         a == b || a.is_nan() && b.is_nan() || single && a as f32 == b as f32
@@ -116,21 +116,20 @@ pub fn trip(data: &[u8]) {
     }
 }
 
-/// Up to nine rows of up to five columns. The first counts rows, so that no row is empty and there is always
-/// a number.
+/// Up to nine rows of up to five columns. The first column counts rows, so that no row is empty and one
+/// column is numeric.
 fn some(bytes: &mut Bytes<'_>) -> (usize, Vec<(String, Values)>) {
     let rows = 1 + bytes.below(9);
     let mut columns = vec![("row".to_owned(), Values::U32((0..rows as u32).collect()))];
     for at in 0..=bytes.below(4) {
-        // A letter before whatever there is: a header of numbers alone is taken for a row, as in other
-        // programs.
+        // Start with a letter: a header of numbers alone is read as a row.
         let name = bytes.text(12);
         columns.push((format!("n{at}{}", name.trim_end()), Values::some(rows, bytes)));
     }
     (rows, columns)
 }
 
-/// An input as values; zeros where it ends.
+/// Reads values from an input; zeros after its end.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -148,7 +147,7 @@ impl Bytes<'_> {
         usize::from(self.byte()) % end
     }
 
-    /// Text without control characters and marks of direction, which readers replace.
+    /// Text without control characters and direction marks, which readers replace.
     fn text(&mut self, most: usize) -> String {
         let length = self.below(most);
         let (text, rest) = self.0.split_at(length.min(self.0.len()));

@@ -1,4 +1,4 @@
-//! A place for the file of one input. Readers take paths.
+//! The file of one input, because readers take paths.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;
@@ -9,20 +9,17 @@ thread_local! {
     static FOLDER: OnceCell<TempDir> = const { OnceCell::new() };
 }
 
-/// Writes a file of that name into a folder that this thread keeps, over the one before. `TMPDIR` says where
-/// that is: memory is best.
+/// Writes a file of that name into this thread's folder, replacing the previous one. `TMPDIR` selects the
+/// parent folder; a RAM disk is fastest.
 pub fn file(name: &str, content: &[u8]) -> PathBuf {
     let path = folder().join(name);
-    std::fs::write(&path, content).expect("there is room for a small file");
+    std::fs::write(&path, content).expect("writing a temporary file");
     path
 }
 
-/// The folder of this thread.
+/// This thread's folder.
 pub fn folder() -> PathBuf {
     FOLDER.with(|folder| {
-        folder
-            .get_or_init(|| tempfile::tempdir().expect("there is a folder for temporary files"))
-            .path()
-            .to_owned()
+        folder.get_or_init(|| tempfile::tempdir().expect("a temporary folder")).path().to_owned()
     })
 }

@@ -1,5 +1,5 @@
-//! Small valid inputs of every target, made by our own writers and by those of the crates that we read with.
-//! What the first version wrote, two files of h5py, and one of Parquet in zstd, are test data of the main
+//! Small valid inputs of every target, written by our own writers and by the crates that we read with. Files
+//! of the first version, two files of h5py and a Parquet file in zstd come from the test data of the main
 //! package.
 
 use std::io::{Cursor, Read, Write};
@@ -34,7 +34,7 @@ pub const FOLDER: [(&str, &[u8]); 3] = [
     ("neighbors.npz", include_bytes!("../../../tests/data/first-version/lockstep/neighbors.npz")),
 ];
 
-/// Contents with the byte that chooses their name.
+/// Prefixes contents with the byte that chooses their file name.
 fn named<'a>(contents: impl IntoIterator<Item = (u8, &'a [u8])>) -> Vec<Vec<u8>> {
     contents.into_iter().map(|(how, content)| [&[how], content].concat()).collect()
 }
@@ -108,7 +108,7 @@ pub fn molecule() -> Vec<Vec<u8>> {
     named([(0, &water[..]), (0, &two), (0x80, &two), (1, water)])
 }
 
-/// A `.npy` of these numbers.
+/// A `.npy` file of these numbers.
 fn array(kind: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let fortran = if fortran { "True" } else { "False" };
     let mut header = format!("{{'descr': '{kind}', 'fortran_order': {fortran}, 'shape': {shape}, }}");
@@ -131,7 +131,7 @@ pub fn npy() -> Vec<Vec<u8>> {
         array("|b1", false, "(3, 1)", &[1, 0, 1]),
         array("<f2", false, "(2, 2)", &[0; 8]),
         array("|u1", false, "(2, 2)", &[9; 4]),
-        // Pictures, grey and in colours.
+        // Pictures, grey and in colour.
         array("|u1", false, "(3, 2, 2)", &[1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2]),
         array("<f4", false, "(2, 2, 1, 3)", &floats(12)),
     ]
@@ -157,13 +157,13 @@ pub(super) fn zipped(members: &[(impl AsRef<str>, Vec<u8>)], method: Compression
     for (name, content) in members {
         archive
             .start_file(name.as_ref(), SimpleFileOptions::default().compression_method(method))
-            .expect("names are short");
-        archive.write_all(content).expect("memory takes all");
+            .expect("a short name");
+        archive.write_all(content).expect("writing to memory");
     }
-    archive.finish().expect("memory takes all").into_inner()
+    archive.finish().expect("writing to memory").into_inner()
 }
 
-/// A table of every type, by our own writer.
+/// A table with a column of each type, by our own writer.
 fn table(format: TableFormat) -> Vec<u8> {
     let table = Table::new(3)
         .with("x", |row| row as f32 * 0.5)
@@ -173,12 +173,11 @@ fn table(format: TableFormat) -> Vec<u8> {
         .with("height", |row| (row != 1).then_some(f64::INFINITY))
         .with("name", |row| ["oak", "elm, \"old\"", ""][row]);
     let path = scratch::folder().join(format!("seed.{}", format.extension()));
-    table.write(&path).expect("there is room for a small file");
-    std::fs::read(path).expect("it was written")
+    table.write(&path).expect("writing a temporary file");
+    std::fs::read(path).expect("reading the file")
 }
 
-/// Columns that hold all that a table may: numbers with a null, a truth value, a date, texts, lists of two
-/// kinds.
+/// Columns of all supported types: numbers with a null, a boolean, a date, texts, and lists of two kinds.
 fn batch() -> RecordBatch {
     let mut even = FixedSizeListBuilder::new(Float32Builder::new(), 3);
     let mut lists = ListBuilder::new(Int32Builder::new());
@@ -213,11 +212,11 @@ fn batch() -> RecordBatch {
         ("lists", Arc::new(lists.finish())),
     ];
     RecordBatch::try_from_iter_with_nullable(columns.into_iter().map(|(name, array)| (name, array, true)))
-        .expect("all have three rows")
+        .expect("equal lengths")
 }
 
 pub fn parquet() -> Vec<Vec<u8>> {
-    let vectors = batch().project(&[1, 8]).expect("there are so many");
+    let vectors = batch().project(&[1, 8]).expect("enough columns");
     let mut files = vec![table(TableFormat::Parquet)];
     for (batch, packing) in [
         (batch(), Compression::UNCOMPRESSED),
@@ -229,12 +228,12 @@ pub fn parquet() -> Vec<Vec<u8>> {
             WriterProperties::builder().set_compression(packing).set_max_row_group_row_count(Some(2)).build();
         let mut out = Vec::new();
         let mut writer =
-            ArrowWriter::try_new(&mut out, batch.schema(), Some(properties)).expect("the schema is sound");
-        writer.write(&batch).expect("memory takes all");
-        writer.close().expect("memory takes all");
+            ArrowWriter::try_new(&mut out, batch.schema(), Some(properties)).expect("a valid schema");
+        writer.write(&batch).expect("writing to memory");
+        writer.close().expect("writing to memory");
         files.push(out);
     }
-    // No writer of these crates packs with zstd.
+    // No writer of these crates compresses with zstd.
     files.push(include_bytes!("../../../crates/cloud/src/formats/tests/arrow/zstd.parquet").to_vec());
     files.push(positions());
     files
@@ -245,26 +244,26 @@ fn positions() -> Vec<u8> {
     let point = |x: f64, y: f64| [&[1, 1, 0, 0, 0][..], &x.to_le_bytes(), &y.to_le_bytes()].concat();
     let points = [point(11.6, 48.1), point(-0.1, 51.5)];
     let geometry: ArrayRef = Arc::new(BinaryArray::from_iter_values(&points));
-    let batch = RecordBatch::try_from_iter([("geometry", geometry)]).expect("it is one column");
-    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).expect("the schema is sound");
-    writer.write(&batch).expect("memory takes all");
-    writer.into_inner().expect("memory takes all")
+    let batch = RecordBatch::try_from_iter([("geometry", geometry)]).expect("one column");
+    let mut writer = ArrowWriter::try_new(Vec::new(), batch.schema(), None).expect("a valid schema");
+    writer.write(&batch).expect("writing to memory");
+    writer.into_inner().expect("writing to memory")
 }
 
 pub fn arrow() -> Vec<Vec<u8>> {
     let batch = batch();
     let mut files = Vec::new();
     for packing in [None, Some(CompressionType::LZ4_FRAME)] {
-        let options = IpcWriteOptions::default().try_with_compression(packing).expect("it is built in");
+        let options = IpcWriteOptions::default().try_with_compression(packing).expect("a built-in codec");
         let mut file = FileWriter::try_new_with_options(Vec::new(), &batch.schema(), options.clone())
-            .expect("the schema is sound");
-        file.write(&batch).expect("memory takes all");
-        files.push(file.into_inner().expect("memory takes all"));
-        let mut stream = StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options)
-            .expect("the schema is sound");
-        stream.write(&batch.slice(0, 2)).expect("memory takes all");
-        stream.write(&batch.slice(2, 1)).expect("memory takes all");
-        files.push(stream.into_inner().expect("memory takes all"));
+            .expect("a valid schema");
+        file.write(&batch).expect("writing to memory");
+        files.push(file.into_inner().expect("writing to memory"));
+        let mut stream =
+            StreamWriter::try_new_with_options(Vec::new(), &batch.schema(), options).expect("a valid schema");
+        stream.write(&batch.slice(0, 2)).expect("writing to memory");
+        stream.write(&batch.slice(2, 1)).expect("writing to memory");
+        files.push(stream.into_inner().expect("writing to memory"));
     }
     files
 }
@@ -272,7 +271,7 @@ pub fn arrow() -> Vec<Vec<u8>> {
 pub fn hdf5() -> Vec<Vec<u8>> {
     let unpacked = |packed: &[u8]| {
         let mut bytes = Vec::new();
-        flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).expect("it is whole");
+        flate2::read::GzDecoder::new(packed).read_to_end(&mut bytes).expect("a complete file");
         bytes
     };
     vec![
@@ -382,21 +381,20 @@ pub fn e57() -> Vec<Vec<u8>> {
     let direction = |at: i64| [1.0 + at as f64, at as f64 * 0.1, -0.3].map(RecordValue::Double).to_vec();
     let file = |scans: &[&str]| {
         let mut bytes = Cursor::new(Vec::new());
-        let mut writer = E57Writer::new(&mut bytes, "file").expect("memory takes all");
+        let mut writer = E57Writer::new(&mut bytes, "file").expect("writing to memory");
         for &name in scans {
             let dome = name == "dome";
             let mut scan = writer
                 .add_pointcloud(name, if dome { spherical() } else { cartesian() })
-                .expect("the prototype is sound");
+                .expect("a valid prototype");
             scan.set_name(Some(name.to_owned()));
             scan.set_transform((!dome).then(|| pose.clone()));
             (0..10).for_each(|at| {
-                scan.add_point(if dome { direction(at) } else { point(at) })
-                    .expect("values are in their ranges")
+                scan.add_point(if dome { direction(at) } else { point(at) }).expect("values in range")
             });
-            scan.finalize().expect("memory takes all");
+            scan.finalize().expect("writing to memory");
         }
-        writer.finalize().expect("memory takes all");
+        writer.finalize().expect("writing to memory");
         drop(writer);
         bytes.into_inner()
     };
@@ -406,13 +404,13 @@ pub fn e57() -> Vec<Vec<u8>> {
 pub fn las() -> Vec<Vec<u8>> {
     let scan = |format: u8, compressed: bool, count: i32| {
         let mut builder = las::Builder::from(if format >= 6 { (1, 4) } else { (1, 2) });
-        builder.point_format = las::point::Format::new(format).expect("there are 0 to 10");
+        builder.point_format = las::point::Format::new(format).expect("a format from 0 to 10");
         builder.point_format.is_compressed = compressed;
         let transform = |offset| las::Transform { scale: 0.00025, offset };
         builder.transforms =
             Vector { x: transform(515_384.0), y: transform(4_918_360.0), z: transform(2330.0) };
-        let header = builder.into_header().expect("it is sound");
-        let mut writer = las::Writer::new(Cursor::new(Vec::new()), header).expect("memory takes all");
+        let header = builder.into_header().expect("a valid header");
+        let mut writer = las::Writer::new(Cursor::new(Vec::new()), header).expect("writing to memory");
         for i in 0..count {
             let format = *writer.header().point_format();
             let at = |raw: i32, offset: f64| f64::from(raw) * 0.00025 + offset;
@@ -428,10 +426,10 @@ pub fn las() -> Vec<Vec<u8>> {
                 number_of_returns: 1,
                 ..Default::default()
             };
-            writer.write_point(point).expect("it is on the grid");
+            writer.write_point(point).expect("coordinates on the grid");
         }
-        writer.close().expect("memory takes all");
-        writer.into_inner().expect("it is closed").into_inner()
+        writer.close().expect("writing to memory");
+        writer.into_inner().expect("a closed writer").into_inner()
     };
     [
         (0, false, 5),
@@ -463,22 +461,22 @@ pub fn recording() -> Vec<Vec<u8>> {
 fn session_with_file() -> Vec<u8> {
     let path = scratch::file("trees.csv", b"x,y,kind\n1,2,oak\n3,4.5,elm\n5,6,oak\n");
     let source = Source::File { path, columns: ColumnChoice::Named(vec!["x".into(), "y".into()]) };
-    let cloud = Arc::new(cloud::load(&source, false, &Silent).expect("it is whole"));
+    let cloud = Arc::new(cloud::load(&source, false, &Silent).expect("a complete file"));
     let shown = Some(Shown { session: &session_text(), cloud: Some(&cloud) });
     let mut out = Cursor::new(Vec::new());
     let missing =
         recording::write_with(Beside { shown, compared: None }, &[], Keep::Points, &mut out, &Silent)
-            .expect("memory takes all");
-    assert_eq!(missing, [""; 0], "the file is copied");
+            .expect("writing to memory");
+    assert_eq!(missing, [""; 0], "a complete copy");
     out.into_inner()
 }
 
-/// What the window of the first version showed.
+/// A window of the first version.
 fn session_text() -> Vec<u8> {
     let recording: &[u8] = include_bytes!("../../../tests/data/first-version/session.warpscope");
     let mut text = Vec::new();
-    let mut archive = zip::ZipArchive::new(Cursor::new(recording)).expect("it is whole");
-    archive.by_name("session.json").expect("it has one").read_to_end(&mut text).expect("it is whole");
+    let mut archive = zip::ZipArchive::new(Cursor::new(recording)).expect("a complete file");
+    archive.by_name("session.json").expect("session.json").read_to_end(&mut text).expect("a complete file");
     text
 }
 
@@ -487,10 +485,10 @@ pub fn folder() -> Vec<Vec<u8>> {
 }
 
 pub fn run_json() -> Vec<Vec<u8>> {
-    let file: serde_json::Value = serde_json::from_slice(FOLDER[0].1).expect("it is whole");
+    let file: serde_json::Value = serde_json::from_slice(FOLDER[0].1).expect("a complete file");
     vec![
         FOLDER[0].1.to_vec(),
-        serde_json::to_vec(&file).expect("plain data"),
+        serde_json::to_vec(&file).expect("serialisable data"),
         include_bytes!("../../../tests/data/first-version/kdtree/run.json").to_vec(),
     ]
 }
@@ -501,7 +499,7 @@ pub fn session() -> Vec<Vec<u8>> {
     let again = warpscope::app::saved::SavedSession::read(&text)
         .ok()
         .and_then(|session| session.text().ok())
-        .expect("it opens");
+        .expect("a valid session");
     vec![text, again, br#"{"schema_version": 1, "saved_unix": 0, "points": true}"#.to_vec()]
 }
 

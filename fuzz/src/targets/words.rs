@@ -1,4 +1,4 @@
-//! What people type: it is taken, or refused with a reason.
+//! Typed text: accepted, or refused with a reason.
 
 use warpscope::cli;
 use warpscope::cloud::{ColumnChoice, generate, query_point};
@@ -7,14 +7,14 @@ use warpscope::progress::Silent;
 
 use super::scratch;
 
-/// The most values that are generated: what is fuzzed are specs, not the generators' speed.
+/// The most values to generate: the specs are fuzzed, not the speed of generators.
 const FEW: f64 = 5000.0;
 
 fn text(data: &[u8]) -> Option<&str> {
     std::str::from_utf8(data).ok()
 }
 
-/// A generator's spec, and the points of small ones.
+/// A generator's spec, and the points if there are few.
 pub fn generator(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let Ok(spec) = generate::check(text) else { return };
@@ -30,13 +30,13 @@ pub fn generator(data: &[u8]) {
         let values = (0..points.values.len()).map(|at| points.values.get(at));
         assert!(
             values.into_iter().all(|value| value.is_finite() && f64::from(value as f32) == value),
-            "{text}: not all are finite f32"
+            "{text}: not all values are finite f32"
         );
         assert_eq!(points.values.len() % points.columns.len(), 0, "{text}");
     }
 }
 
-/// A list of columns and a place.
+/// A list of columns and a position.
 pub fn columns(data: &[u8]) {
     let Some(text) = text(data) else { return };
     match text.parse() {
@@ -48,7 +48,7 @@ pub fn columns(data: &[u8]) {
         Err(never) => match never {},
     }
     if let Ok(at) = query_point::parse(text) {
-        let again = query_point::parse(&query_point::format(&at)).expect("what is written can be read");
+        let again = query_point::parse(&query_point::format(&at)).expect("reading what was written");
         let bits = |at: &[f64]| at.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         assert!(
             bits(&at) == bits(&again) || at.iter().any(|value| value.is_nan()),
@@ -71,13 +71,13 @@ pub fn method(data: &[u8]) {
     }
 }
 
-/// The command line, an argument a line.
+/// The command line, one argument per line.
 pub fn arguments(data: &[u8]) {
     let Some(text) = text(data) else { return };
     let _ = cli::parses(std::iter::once("warpscope").chain(text.lines()));
 }
 
-/// A file of defaults, for commands that take no more than a file or nothing.
+/// A configuration file, for commands with at most a file as argument.
 pub fn config(data: &[u8]) {
     let path = scratch::file("config.toml", data);
     for arguments in [
@@ -88,7 +88,7 @@ pub fn config(data: &[u8]) {
         &["knn", "a.csv", "--radius", "1"],
     ] {
         let words = std::iter::once("warpscope").chain(arguments.iter().copied()).map(Into::into);
-        // It quotes what it found, control characters too; what prints it replaces them.
+        // Errors quote file contents, including control characters, which are escaped when printed.
         if let Err(why) = cli::parses_with_defaults(path.clone(), words) {
             assert!(!why.is_empty() && why.len() < 1 << 20, "an error of {} bytes", why.len());
         }

@@ -18,7 +18,7 @@ fn pointed(question: &Question) -> Option<Pointed> {
     if let Form::Number { pointed, .. } = question.ask.kind().form { pointed } else { None }
 }
 
-/// Skips questions until one is asked that is wanted.
+/// Skips questions until a wanted one comes.
 #[track_caller]
 fn skip_until(window: &mut Window, wanted: impl Fn(&Question) -> bool) -> Question {
     let (_, questions) = quiz(window).place();
@@ -29,10 +29,10 @@ fn skip_until(window: &mut Window, wanted: impl Fn(&Question) -> bool) -> Questi
         }
         press(window, "Skip");
     }
-    panic!("no such question is asked")
+    panic!("no such question")
 }
 
-/// Answers the question as it is right, by mouse where that is asked for.
+/// Answers the question correctly, with the mouse if requested.
 fn answer(window: &mut Window, by_mouse: bool) {
     let question = quiz(window).question().1.clone();
     match question.answer {
@@ -86,12 +86,12 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
             assert!(questions > 1, "lesson {id}");
             for at in 0..questions {
                 let (_, question) = quiz(&window).question().clone();
-                assert_eq!(position(&window), question.at, "nothing later is shown");
+                assert_eq!(position(&window), question.at, "a later state is shown");
                 key(&mut window, Key::End);
-                assert_eq!(position(&window), question.at, "nor can it be gone to");
+                assert_eq!(position(&window), question.at, "a later state can be reached");
                 assert!(
                     window.query_by_role_and_label(Role::Slider, "Position").is_none(),
-                    "its marks would tell"
+                    "marks would reveal the answer"
                 );
                 answer(&mut window, by_mouse);
                 assert!(
@@ -116,7 +116,7 @@ fn every_question_can_be_answered_by_mouse_and_by_keyboard() {
 }
 
 #[test]
-fn a_wrong_answer_is_told_what_is_right_and_why() {
+fn a_wrong_answer_shows_the_right_one_and_the_reason() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
     let right = skip_until(&mut window, |question| question.ask == Ask::Partner).right(8);
@@ -129,7 +129,7 @@ fn a_wrong_answer_is_told_what_is_right_and_why() {
     let score = window.state().session().lesson.score(number("sort"));
     assert_eq!((score.right, score.asked), (0, 1));
     let said = warpscope::lesson::feedback::why(&quiz(&window).question().1, player(&window).cursor());
-    assert!(said.ends_with(&format!("= {right}.")), "the case is worked out: {said}");
+    assert!(said.ends_with(&format!("= {right}.")), "no worked example: {said}");
     assert!(window.query_all_by_label(&said).count() > 0, "{said}");
 }
 
@@ -137,7 +137,7 @@ fn a_wrong_answer_is_told_what_is_right_and_why() {
 fn a_known_mistake_is_named() {
     let mut window = on_lesson("radix-select");
     key(&mut window, Key::P);
-    // In the first pass there is nothing to mistake.
+    // The first pass has no known mistake.
     let question = skip_until(&mut window, |question| {
         !question.slips.is_empty() && matches!(question.answer, Answer::Number { .. })
     });
@@ -153,7 +153,7 @@ fn a_known_mistake_is_named() {
 }
 
 #[test]
-fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
+fn answers_are_hidden_before_their_question() {
     let mut window = on_lesson("order");
     press_below(&mut window, "Predict");
     let takes = player(&window).takes.len();
@@ -162,17 +162,17 @@ fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
         let before = position(&window);
         key(&mut window, Key::End);
         let (open, moved) = (at + 1 < takes, position(&window) > before);
-        assert_eq!(moved, !open, "the others would go there, too");
+        assert_eq!(moved, !open, "others would move, too");
         assert_eq!(
             window.query_by_role_and_label(Role::Slider, "Position").is_none(),
             open,
-            "its marks can be counted"
+            "marks reveal the answer"
         );
         key(&mut window, Key::Enter);
     }
     let score = quiz(&window).score();
     assert_eq!((score.right, score.asked), (3, 3));
-    // Asked again, without forgetting the lesson's score.
+    // Starting again preserves the lesson's score.
     key(&mut window, Key::P);
     key(&mut window, Key::P);
     let (_, questions) = quiz(&window).place();
@@ -190,7 +190,7 @@ fn what_a_question_to_come_asks_for_is_not_to_be_seen_before() {
     assert!(window.state().session().lesson.quiz.is_none());
 }
 
-/// What was asked, in its order.
+/// The questions asked, in order.
 fn asked(window: &mut Window) -> Vec<(usize, String)> {
     let (_, questions) = quiz(window).place();
     let mut asked = Vec::new();
@@ -202,7 +202,7 @@ fn asked(window: &mut Window) -> Vec<(usize, String)> {
 }
 
 #[test]
-fn other_questions_are_asked_each_time_unless_a_seed_is_given() {
+fn questions_differ_each_time_unless_a_seed_is_given() {
     let mut window = on_lesson("merge");
     key(&mut window, Key::P);
     let mut rounds = vec![asked(&mut window)];
@@ -220,7 +220,7 @@ fn other_questions_are_asked_each_time_unless_a_seed_is_given() {
     assert_eq!(with_seed(), with_seed());
 }
 
-/// A window whose questions a seed draws.
+/// A window whose questions are drawn from a seed.
 fn seeded(seed: u64) -> Window {
     let mut window = window(small);
     window.state_mut().draw_questions_by(seed);
@@ -228,7 +228,7 @@ fn seeded(seed: u64) -> Window {
 }
 
 #[test]
-fn a_wrong_option_says_which_mistake_it_is() {
+fn a_wrong_option_names_its_mistake() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
     let question = skip_until(&mut window, |question| question.ask == Ask::Why);
@@ -243,7 +243,7 @@ fn a_wrong_option_says_which_mistake_it_is() {
 }
 
 #[test]
-fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
+fn a_class_votes_by_keys_and_buttons_without_layout_changes() {
     let mut window = on_lesson("buffer");
     window.state_mut().send(Command::Presenter);
     key(&mut window, Key::P);
@@ -251,7 +251,11 @@ fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
         let question = skip_until(&mut window, |question| question.ask == wanted);
         press(&mut window, "Let the class vote");
         let poll = |window: &Window| {
-            if let Phase::Held(poll) = quiz(window).phase() { poll.clone() } else { panic!("nobody votes") }
+            if let Phase::Held(poll) = quiz(window).phase() {
+                poll.clone()
+            } else {
+                panic!("no vote is open")
+            }
         };
         let right = poll(&window).right();
         assert!(
@@ -263,14 +267,14 @@ fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
         press(&mut window, "One vote more for A");
         press(&mut window, "One vote less for B");
         assert_eq!([0, 1, 2].map(|option| poll(&window).counted(option)), [2, 1, 1]);
-        // While it is open, nothing says what is right, and the picture stays.
+        // While the question is open, the right answer is hidden and the picture does not change.
         let why = poll(&window).why().to_owned();
         let hidden = |window: &Window| {
             window.query_all_by_label_contains(&why).count()
                 + window.query_all_by_label_contains(" is right: ").count()
         };
         assert_eq!((hidden(&window), position(&window)), (0, question.at));
-        // One that is not right keeps its name.
+        // The label of a wrong option does not change.
         let wrong = (0..).find(|option| *option != right).expect("a wrong option");
         let text = format!("{}: {}", letter(wrong), poll(&window).offers()[wrong].text);
         let tops = |window: &Window| {
@@ -287,7 +291,7 @@ fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
         assert_eq!(tops(&window), before);
         key(&mut window, Key::B);
         key(&mut window, Key::Enter);
-        // The votes alone: what is right is not known before all have voted again.
+        // Only the votes: the right answer is hidden until everybody has voted again.
         let shown = |window: &Window| {
             window.get_by_label("Votes for A: 2 (50 %), then 0 (0 %)");
             window.get_by_label("Votes for B: 1 (25 %), then 1 (100 %)");
@@ -295,21 +299,28 @@ fn a_class_votes_by_keys_and_buttons_and_nothing_moves_at_the_reveal() {
         shown(&window);
         assert_eq!((hidden(&window), position(&window), tops(&window)), (0, question.at, before));
         key(&mut window, Key::Enter);
-        assert_eq!(tops(&window), before, "nothing moves");
+        assert_eq!(tops(&window), before, "the layout changed");
         assert_eq!(position(&window), question.shown_at());
         assert!(hidden(&window) >= 2);
         shown(&window);
-        assert_eq!(window.state().session().lesson.score(number("buffer")).asked, 0, "nobody's score");
+        assert_eq!(
+            window.state().session().lesson.score(number("buffer")).asked,
+            0,
+            "a class vote changed the score"
+        );
         key(&mut window, Key::Enter);
-        assert!(matches!(quiz(&window).phase(), Phase::Held(_) | Phase::Done), "the class goes on voting");
-        // From the beginning, for the next kind.
+        assert!(
+            matches!(quiz(&window).phase(), Phase::Held(_) | Phase::Done),
+            "the class must continue voting"
+        );
+        // From the start, for the next kind.
         key(&mut window, Key::P);
         key(&mut window, Key::P);
     }
 }
 
 #[test]
-fn presented_the_picture_stays_where_it_is_when_questions_are_asked() {
+fn questions_do_not_move_the_picture_in_the_presenter() {
     for id in ["buffer", "sort", "search"] {
         let mut window = on_lesson(id);
         key(&mut window, Key::F5);
@@ -331,7 +342,7 @@ fn presented_the_picture_stays_where_it_is_when_questions_are_asked() {
     }
 }
 
-/// Where all of the labels, buttons and fields below the picture are, by their names.
+/// The positions of all labels, buttons and fields below the picture, by name.
 fn below(window: &Window) -> Vec<(String, egui::Rect)> {
     let top = picture(window).bottom();
     let roles = [Role::Label, Role::Button, Role::SpinButton];
@@ -343,7 +354,7 @@ fn below(window: &Window) -> Vec<(String, egui::Rect)> {
 }
 
 #[test]
-fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
+fn a_question_and_its_poll_fit_on_a_projector() {
     for (id, seed) in ["search", "merge", "order"].into_iter().flat_map(|id| [(id, 1), (id, 2), (id, 3)]) {
         let mut window = seeded(seed);
         open(&mut window, id);
@@ -370,7 +381,7 @@ fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
         key(&mut window, Key::P);
         let (_, questions) = quiz(&window).place();
         for _ in 0..questions {
-            // A class goes on voting.
+            // A class continues voting.
             if matches!(quiz(&window).phase(), Phase::Held(_)) {
                 press(&mut window, "Back to answering");
             }
@@ -395,12 +406,12 @@ fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
                 &["Votes for A: 2 (67 %)", "Votes for B: 1 (33 %)", "Reveal", "Ask again after discussing"],
             );
             press(&mut window, "Reveal");
-            let Phase::Held(poll) = quiz(&window).phase() else { panic!("nobody votes") };
+            let Phase::Held(poll) = quiz(&window).phase() else { panic!("no vote is open") };
             let why = poll.why().to_owned();
             all_is_there(&window, "with its answer", &[" is right: ", &why, "Next question"]);
             press(&mut window, "Next question");
         }
-        // Answered alone, with the longest of what is said then: a known mistake.
+        // Answered alone, with the longest explanation: a known mistake.
         key(&mut window, Key::P);
         key(&mut window, Key::P);
         while quiz(&window).is_asking() {
@@ -427,7 +438,7 @@ fn presented_on_a_projector_all_of_a_question_and_its_poll_is_to_be_seen() {
 }
 
 #[test]
-fn a_question_is_asked_with_all_panels() {
+fn questions_show_all_panels() {
     let mut window = on_lesson("buffer");
     window.state_mut().send(LessonAction::Zoom(Some(Panel::Code)));
     window.run_steps(2);
@@ -435,11 +446,11 @@ fn a_question_is_asked_with_all_panels() {
     assert_eq!(window.state().session().lesson.zoom, None);
     skip_until(&mut window, |question| question.ask == Ask::Votes);
     click(&mut window, Target::Lane(1));
-    assert_eq!(quiz(&window).lanes(), Some(0b10), "it is there to be clicked");
+    assert_eq!(quiz(&window).lanes(), Some(0b10), "not clickable");
 }
 
 #[test]
-fn down_goes_down_the_options_and_up_counts_up() {
+fn down_selects_the_next_option_and_up_increments() {
     let mut window = on_lesson("sort");
     key(&mut window, Key::P);
     skip_until(&mut window, |question| question.ask == Ask::Why);
@@ -457,7 +468,7 @@ fn down_goes_down_the_options_and_up_counts_up() {
 }
 
 #[test]
-fn nothing_is_asked_on_paper_about_a_search_with_a_mistake() {
+fn worksheets_exclude_searches_with_a_fault() {
     let mut window = on_lesson("sort");
     let entries = |window: &mut Window| {
         press(window, "Export the lesson");

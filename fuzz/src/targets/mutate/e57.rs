@@ -1,5 +1,4 @@
-//! E57: pages of 1,020 bytes with a CRC-32C each. The description of the scans, or the points, are damaged in
-//! the pages' content.
+//! E57: pages of 1,020 bytes with a CRC-32C each. Mutates the XML description or the points inside the pages.
 
 use super::{Raw, put, u64_at};
 
@@ -18,7 +17,7 @@ pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Optio
     let end = start.checked_add(length).filter(|&end| end <= content.len() && start >= 48)?;
     let mut length = length;
     match choice % 4 {
-        // The description comes last, so that it may grow.
+        // The description comes last, so it may grow.
         0 | 1 => {
             let mut xml = content[start..end].to_vec();
             raw(&mut xml, most.saturating_sub(start + 2 * PAGE).max(1));

@@ -1,5 +1,5 @@
-//! HDF5: addresses are absolute, so damage is done in place; then the checksums of the superblock, of object
-//! headers, of what continues them, and of the indices of chunks are worked out anew.
+//! HDF5: addresses are absolute, so bytes are mutated in place. Then the checksums of the superblock, object
+//! headers, their continuations, and chunk indices are recomputed.
 
 use super::{Raw, put, u32_at, u64_at};
 
@@ -15,7 +15,7 @@ pub fn damage(data: &[u8], most: usize, raw: &mut Raw<'_>) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Bytes of an address and of a length, as all programs write them.
+/// Sizes of an address and of a length, as all programs write them.
 const WORD: usize = 8;
 
 fn repair(data: &mut [u8]) {
@@ -57,7 +57,7 @@ fn repair(data: &mut [u8]) {
             _ => {}
         }
     }
-    // What continues a header may be continued in turn; a few rounds reach all that programs write.
+    // A continuation may have a continuation; a few rounds reach all that occur in practice.
     for (address, length) in continued.into_iter().take(64) {
         if let Some(end) = address.checked_add(length).and_then(|end| end.checked_sub(4)) {
             sum(data, address, end);
@@ -65,7 +65,7 @@ fn repair(data: &mut [u8]) {
     }
 }
 
-/// Collects address and length of every block that continues a header.
+/// Collects address and length of every continuation block.
 fn continuations(data: &[u8], mut at: usize, end: usize, ordered: bool, found: &mut Vec<(usize, usize)>) {
     let head = if ordered { 6 } else { 4 };
     while at + head <= end.min(data.len()) && found.len() < 64 {
@@ -84,7 +84,7 @@ fn continuations(data: &[u8], mut at: usize, end: usize, ordered: bool, found: &
     }
 }
 
-/// Puts the checksum of `data[from..to]` behind it.
+/// Writes the checksum of `data[from..to]` after it.
 fn sum(data: &mut [u8], from: usize, to: usize) {
     if from < to && u32_at(data, to).is_some() {
         let sum = lookup3(&data[from..to]);
@@ -92,7 +92,7 @@ fn sum(data: &mut [u8], from: usize, to: usize) {
     }
 }
 
-/// Bob Jenkins' `hashlittle` with a start of 0.
+/// Bob Jenkins' `hashlittle` with initial value 0.
 fn lookup3(data: &[u8]) -> u32 {
     let start = 0xdead_beef_u32.wrapping_add(data.len() as u32);
     let [mut a, mut b, mut c] = [start; 3];
@@ -130,7 +130,7 @@ fn lookup3(data: &[u8]) -> u32 {
     (c ^ b).wrapping_sub(b.rotate_left(24))
 }
 
-/// Whether the checksums of a whole file are those that are worked out here.
+/// Whether all checksums of a whole file equal those computed here.
 pub fn sums_are_right(data: &[u8]) -> bool {
     let mut repaired = data.to_vec();
     repair(&mut repaired);

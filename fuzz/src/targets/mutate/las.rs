@@ -1,12 +1,12 @@
-//! LAS and LAZ: the header, its records, the points or the chunks are damaged by themselves, and the header
-//! is brought into line with what there then is.
+//! LAS and LAZ: mutates the header, its records, the points or the chunks separately, and then adapts the
+//! header.
 
 use super::{Raw, put, u32_at, u64_at};
 
-/// Bytes of a point of formats 0 to 10.
+/// Bytes per point of formats 0 to 10.
 const RECORD: [u16; 11] = [20, 28, 26, 34, 57, 63, 30, 36, 38, 59, 67];
 
-/// Bytes of the shortest header, that of version 1.0.
+/// Size of the shortest header, that of version 1.0.
 const HEADER: usize = 227;
 
 pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Option<Vec<u8>> {
@@ -17,7 +17,7 @@ pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Optio
         return None;
     }
     let mut bytes = data.to_vec();
-    // Records of variable length and points may grow; all else is where offsets say.
+    // Variable-length records and points may grow; everything else is at fixed offsets.
     match choice % 4 {
         0 => within(&mut bytes, 0, size, raw),
         1 => within(&mut bytes, size, start, raw),
@@ -49,7 +49,7 @@ pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Optio
             put(&mut bytes, 247, &(count as u64).to_le_bytes());
         }
     }
-    // The table of chunks lies at the end, by the offset before the points.
+    // The chunk table is at the end; its offset precedes the points.
     if choice & 16 == 0
         && compressed
         && u64_at(&bytes, start).is_some_and(|table| table >= bytes.len() as u64)
@@ -59,7 +59,7 @@ pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Optio
     Some(bytes)
 }
 
-/// Damages a range without moving what is behind it.
+/// Mutates a range without moving what follows.
 fn within(bytes: &mut [u8], from: usize, to: usize, raw: &mut Raw<'_>) {
     let mut part = bytes[from..to].to_vec();
     let size = part.len();

@@ -1,6 +1,5 @@
-//! Damage that gets past checksums. A format is taken apart, a part of it is damaged, and it is put together
-//! again: whole in form, wrong in content. One time in eight the bytes are damaged as they are, so that the
-//! form is attacked too.
+//! Mutations that preserve checksums: takes a format apart, mutates one part, and reassembles a valid file
+//! with wrong content. One in eight inputs is mutated as plain bytes, to attack the format itself.
 
 mod e57;
 mod hdf5;
@@ -12,31 +11,31 @@ pub use hdf5::sums_are_right as hdf5_sums_are_right;
 
 use super::Target;
 
-/// How a format is put together again.
+/// How a format is reassembled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Structure {
-    /// Bytes are bytes.
+    /// Plain bytes.
     Plain,
-    /// Members are unpacked, damaged, and packed with their checksums.
+    /// Members are decompressed, mutated, and compressed with new checksums.
     Zip,
-    /// Magic numbers and the length of the footer stay valid.
+    /// Magic numbers and the footer's length stay valid.
     Parquet,
-    /// The same of an Arrow file.
+    /// The same for an Arrow file.
     Arrow,
-    /// Checksums of the newer structures are worked out anew.
+    /// Checksums of the newer structures are recomputed.
     Hdf5,
     /// The header agrees with the size of the file.
     Las,
-    /// Pages get their checksums, and the header its lengths.
+    /// Pages get new checksums, and the header new lengths.
     E57,
-    /// As [`Structure::Zip`] behind the byte that says which file of a folder it is.
+    /// Like [`Structure::Zip`], after the byte that chooses the file of a folder.
     Folder,
 }
 
-/// Damages bytes in place, to a size that may be at most the second argument.
+/// Mutates bytes in place, up to a size given by the second argument.
 pub type Raw<'a> = dyn FnMut(&mut Vec<u8>, usize) + 'a;
 
-/// A damaged copy of at most `most` bytes.
+/// A mutated copy of at most `most` bytes.
 pub fn damage(target: &Target, data: &[u8], most: usize, seed: u32, raw: &mut Raw<'_>) -> Vec<u8> {
     let plain = |raw: &mut Raw<'_>| {
         let mut bytes = data.to_vec();
@@ -46,7 +45,7 @@ pub fn damage(target: &Target, data: &[u8], most: usize, seed: u32, raw: &mut Ra
     if seed.is_multiple_of(8) {
         return plain(raw);
     }
-    // Independent of what `seed` was divided by above.
+    // Independent of the remainder used above.
     let choice = seed >> 3;
     let made = match target.structure {
         Structure::Plain => None,
@@ -66,7 +65,7 @@ pub fn damage(target: &Target, data: &[u8], most: usize, seed: u32, raw: &mut Ra
     made.filter(|made| made.len() <= most && made != data).unwrap_or_else(|| plain(raw))
 }
 
-/// Number at a place, little endian.
+/// The little-endian number at an offset.
 fn u32_at(data: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_le_bytes(*data.get(at..)?.first_chunk()?))
 }

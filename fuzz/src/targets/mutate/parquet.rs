@@ -1,5 +1,5 @@
-//! Files that end in a footer, its length and a magic number: Parquet and Arrow. Either the footer is damaged
-//! or what is before it, and the length is set to what it then is.
+//! Files that end with a footer, its length and a magic number: Parquet and Arrow. Mutates the footer or the
+//! data before it, and updates the length.
 
 use super::{Raw, u32_at};
 
@@ -15,7 +15,7 @@ pub fn damage(
     let start = end.checked_sub(u32_at(data, end)? as usize).filter(|&start| start >= first.len())?;
     let (mut body, mut footer) = (data[first.len()..start].to_vec(), data[start..end].to_vec());
     if choice.is_multiple_of(3) && !body.is_empty() {
-        // In place: the footer says where things are.
+        // In place, because the footer contains offsets.
         let size = body.len();
         raw(&mut body, size);
         body.resize(size, 0);

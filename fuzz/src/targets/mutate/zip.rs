@@ -1,4 +1,4 @@
-//! Archives: a member is damaged as it is unpacked, and packed again with its checksum.
+//! Archives: decompresses a member, mutates it, and compresses it with a new checksum.
 
 use std::io::{Cursor, Read};
 
@@ -7,7 +7,7 @@ use zip::{CompressionMethod, ZipArchive};
 use super::super::seeds::zipped;
 use super::Raw;
 
-/// The most that a member is unpacked to.
+/// The largest decompressed size of a member.
 const MOST: u64 = 1 << 18;
 
 pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Option<Vec<u8>> {
@@ -21,7 +21,7 @@ pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Optio
         }
         let name = member.name().ok()?.into_owned();
         let mut content = Vec::new();
-        // A damaged one is kept as far as it goes.
+        // Keep what can be read of a damaged member.
         let _ = (&mut member).take(MOST).read_to_end(&mut content);
         members.push((name, content));
     }
@@ -44,7 +44,7 @@ pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Optio
                 CompressionMethod::Stored
             }
         }
-        // The header of an array is where most of it is said.
+        // Mutate the header of an array, which has most of its structure.
         4..=8 if members[at].1.len() > 128 && members[at].1.starts_with(b"\x93NUMPY") => {
             let mut head = members[at].1[..128].to_vec();
             raw(&mut head, 128);

@@ -122,7 +122,7 @@ fn queries_have_the_columns_that_were_taken() {
     let expected = rows("at:0.5,10");
     assert_eq!((without_row(rows("same.csv")), without_row(rows("other.csv"))), (expected.clone(), expected));
     let refused = place.fails(1, "knn beacons.csv three.csv -k 5");
-    assert!(refused.starts_with("queries have 3 dimensions and the data 2"), "{refused}");
+    assert!(refused.starts_with("queries have 3 dimensions, but the data has 2"), "{refused}");
 }
 
 #[test]

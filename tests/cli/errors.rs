@@ -206,7 +206,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
             "run --generate uniform --engine kdtree --device 0",
             "--device 0: the kdtree engine runs on the CPU",
         ),
-        ("run --generate uniform --device gpu", "`gpu` is no device"),
+        ("run --generate uniform --device gpu", "invalid device `gpu`"),
         ("run --generate uniform --metric cosin", "[possible values: l2, angular, cosine, haversine, sky]"),
         ("run --generate uniform --repeats 0", "'0' for '--repeats <NUMBER>'"),
         ("run --generate uniform --repeats 5e6", "it is at most 1000000"),
@@ -258,19 +258,15 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         "{similar}"
     );
     // What clap takes. There is no such file: that is not reached.
-    let k = "k = 0: neighbours per query go from 1 to 4294967295";
+    let k = "k = 0: must be between 1 and 4294967295";
     let cases = [
         ("run --input none.csv --k 0", k),
         ("verify --input none.csv --k 0", k),
         ("sweep --input none.csv --k 5,0", k),
-        (
-            "run --input none.csv --k 5000000000",
-            "k = 5000000000: neighbours per query go from 1 to 4294967295",
-        ),
+        ("run --input none.csv --k 5000000000", "k = 5000000000: must be between 1 and 4294967295"),
         (
             "run --input none.csv --k 4294967295 --exclude-self",
-            "k = 4294967295: neighbours per query go from 1 to 4294967294 when the query's own row is left \
-             out",
+            "k = 4294967295: must be between 1 and 4294967294 when the query's own row is excluded",
         ),
         ("run --input none.csv --queries 0", "q = 0: there are no queries"),
         ("sweep --input none.csv --q 5,0", "q = 0: there are no queries"),

@@ -859,7 +859,7 @@ fn a_dry_run_predicts_and_searches_nothing() {
     assert_eq!((&plan["chosen"], &plan["shape"]["d"]), (&"lockstep".into(), &200.into()), "{plan}");
     let tree =
         plan["engines"].as_array().unwrap().iter().find(|engine| engine["engine"] == "kdtree").unwrap();
-    assert_eq!(tree["why_not"], "the kdtree engine takes d up to 128, not 200");
+    assert_eq!(tree["why_not"], "d = 200: the kdtree engine supports at most 128");
     let named = json(&place.ok("run --generate uniform:n=500 --engine kdtree --dry-run --json").stdout);
     assert_eq!((&named["chosen"], &named["reason"]), (&"kdtree".into(), &"it was asked for".into()));
     place.fails(2, "run --generate uniform:n=500 --dry-run --neighbors a.csv");
@@ -889,7 +889,7 @@ fn a_place_without_a_direction_is_said_to_be_one() {
         );
         assert_eq!(
             error,
-            "place 0,0: it is the origin and has no direction; ask for another place, or use the l2 metric"
+            "query point 0,0 is the origin and has no direction; choose another point, or use the l2 metric"
         );
     }
 }

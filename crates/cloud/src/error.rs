@@ -99,7 +99,7 @@ pub enum CloudError {
     },
     /// The number of dimensions of the queries differs from the data's.
     #[error(
-        "queries have {queries} dimensions and the data {data}: {}: {origin}",
+        "queries have {queries} dimensions, but the data has {data}: {}: {origin}",
         Hint::AsManyColumns.option()
     )]
     Dimensions {
@@ -214,7 +214,7 @@ impl CloudError {
             }
             Self::Dimensions { queries, data, origin } => {
                 format!(
-                    "queries have {queries} dimensions and the data {data}: {}: {origin}",
+                    "queries have {queries} dimensions, but the data has {data}: {}: {origin}",
                     words(Hint::AsManyColumns)
                 )
             }

@@ -59,9 +59,9 @@ fn without_a_choice_both_files_follow_their_default() {
 #[test]
 fn vectors_without_names_have_as_many_columns_as_the_data() {
     let error = queries("1,2\n3,4\n", "", "5,6,7\n").unwrap_err();
-    assert!(error.starts_with("queries have 3 dimensions and the data 2"), "{error}");
+    assert!(error.starts_with("queries have 3 dimensions, but the data has 2"), "{error}");
     let error = queries("1,2,3,4\n", "", "5,6,7,8,9\n").unwrap_err();
-    assert!(error.starts_with("queries have 5 dimensions and the data 4"), "{error}");
+    assert!(error.starts_with("queries have 5 dimensions, but the data has 4"), "{error}");
     // A file's own names mean something.
     assert_eq!(queries("x,y\n1,2\n", "", "y,z,x\n6,7,5\n").unwrap().1, [5.0, 6.0]);
 }

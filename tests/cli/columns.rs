@@ -145,8 +145,8 @@ fn rows_with_holes_are_an_error_that_offers_columns_first() {
     let refused = place.fails(1, "run --input holes.csv --engine kdtree");
     assert_eq!(
         refused,
-        "line 2, row 0, column c: the value is NaN; --columns a,b takes coordinates without such values, \
-         --drop-nonfinite leaves such rows out (4 of 20 are left): holes.csv"
+        "line 2, row 0, column c: the value is NaN; --columns a,b selects columns without such values, \
+         --drop-nonfinite drops such rows (4 of 20 remain): holes.csv"
     );
     // One hole of many is no reason to do without a column.
     place.write("hole.csv", "a,b\n1,2\n3,\n5,6\n7,8\n");
@@ -154,8 +154,8 @@ fn rows_with_holes_are_an_error_that_offers_columns_first() {
         let refused = place.fails(1, command);
         assert_eq!(
             refused,
-            "line 3, row 1, column b: the value is NaN; --drop-nonfinite leaves such rows out (3 of 4 are \
-             left): hole.csv"
+            "line 3, row 1, column b: the value is NaN; --drop-nonfinite drops such rows (3 of 4 remain): \
+             hole.csv"
         );
     }
 }

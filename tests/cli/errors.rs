@@ -162,7 +162,7 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
         ),
         (
             format!("{generated} --queries at:1,2,3"),
-            "place 1,2,3: it has 3 coordinates, and the data has 2: x, y",
+            "query point 1,2,3: expected 2 coordinates (x, y), found 3",
         ),
         (
             format!("{generated} --neighbors no/such/folder/n.csv"),
@@ -278,7 +278,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
             "verify --input none.csv --queries q.csv --exclude-self",
             "--exclude-self: the queries come from a file, and so are no rows of the cloud",
         ),
-        ("run --generate uniform:d=0", "generator `uniform:d=0`: d=0 is outside 1 to 1048576"),
+        ("run --generate uniform:d=0", "generator `uniform:d=0`: d=0: must be between 1 and 1048576"),
         (
             "run --generate uniform:n=1e9,d=1e6",
             "generator `uniform:n=1e9,d=1e6`: 1000000000 points × 1000000 dimensions are more than \
@@ -286,15 +286,21 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ),
         (
             "sweep --generate spiral --d 2,3",
-            "generator `spiral:d=2`: spiral has no parameter `d`; it has n, turns, noise",
+            "generator `spiral:d=2`: spiral has no parameter `d`; available: n, turns, noise",
         ),
         ("generate uniform:n=x a.csv", "generator `uniform:n=x`: n=x is not a whole number"),
         (
             "generate uniform a.foo",
             "cannot write .foo: clouds are written as .csv, .npy, .fvecs or .fbin: a.foo",
         ),
-        ("lesson --generate uniform:n=0 --out a", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
-        ("gui --frames 2 --generate uniform:n=0", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
+        (
+            "lesson --generate uniform:n=0 --out a",
+            "generator `uniform:n=0`: n=0: must be between 1 and 2147483648",
+        ),
+        (
+            "gui --frames 2 --generate uniform:n=0",
+            "generator `uniform:n=0`: n=0: must be between 1 and 2147483648",
+        ),
         (
             "gui --lesson 14 --png a.png",
             "lesson 14: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, \
@@ -461,7 +467,7 @@ fn what_is_not_there_is_told_with_what_is() {
     let column = place.fails(1, "knn named.csv --columns longitude,latitud");
     assert!(
         column.starts_with(
-            "column `latitud`: there is none (did you mean `latitude`?); there are 0 `longitude`, 1 \
+            "column `latitud`: not found (did you mean `latitude`?); available: 0 `longitude`, 1 \
              `latitude`"
         ),
         "{column}"

@@ -560,7 +560,7 @@ fn an_answer_says_what_its_reader_may_not_expect() {
         "note: k = 9 is more than the 6 points: ranks from 6 on are empty\n"
     );
     place.write("far.csv", "lon,lat\n200,10\n20,95\n");
-    let far = "note: lat goes from 10 to 95, and a latitude in degrees from -90 to 90: the columns are \
+    let far = "note: lat ranges from 10 to 95, but a latitude in degrees must be between -90 and 90: the columns are \
                searched as a plane, by metric l2\n";
     let query = "note: the query is at lon = 1, lat = 2\n";
     let found = [
@@ -610,9 +610,7 @@ fn queries_of_other_columns_are_told_or_refused() {
     place.write("sizes.csv", "size,score\n0,0\n");
     let refused = place.fails(1, "knn places.csv sizes.csv -k 1");
     assert!(
-        refused.starts_with(
-            "columns size, score are not longitude, latitude of the data; choose columns by number"
-        ),
+        refused.starts_with("query columns (size, score) do not match data columns (longitude, latitude)"),
         "{refused}"
     );
     place.write("plane.csv", "a,b\n0,0\n1,1\n");

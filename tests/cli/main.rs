@@ -904,7 +904,7 @@ fn a_window_without_anybody_does_not_wait_for_an_answer() {
         let error = place.fails(1, args);
         // Where nothing can be drawn at all, that is what is said.
         let expected =
-            "several clouds: say which with FILE:NAME; there are `first` (3 × 2), `second` (2 × 2): ";
+            "several clouds: choose one with FILE:NAME; available: `first` (3 × 2), `second` (2 × 2): ";
         assert!(
             error.starts_with(expected) && error.ends_with("two.json")
                 || error.starts_with("no graphics adapter"),

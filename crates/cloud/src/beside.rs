@@ -158,7 +158,7 @@ fn place(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> 
             .map(|name| format!("`{}`", printable::line(name)))
             .collect();
         let more = if all.len() > SHOWN { format!(", … ({} in all)", all.len()) } else { String::new() };
-        let why = format!("there is none; there are {}{more}", names.join(", "));
+        let why = format!("not found; available: {}{more}", names.join(", "));
         FormatError::NoColumn {
             what: format!("column `{}`", printable::line(name)),
             why,
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn a_wrong_name_says_which_there_are() {
         let why = read("x,country,county,zip_code\n0,a,b,c\n", &["zipcode"]).unwrap_err();
-        assert!(why.starts_with("column `zipcode`: there is none; there are `zip_code`, "), "{why}");
+        assert!(why.starts_with("column `zipcode`: not found; available: `zip_code`, "), "{why}");
         assert!(read("x,a,A\n0,1,2\n", &["A"]).is_ok() && read("x,name,Name\n0,1,2\n", &["NAME"]).is_err());
     }
 }

@@ -37,7 +37,7 @@ fn chosen_columns_are_never_swapped() {
     let error = queries(data, "lat,lon", "latitude,longitude\n10,100\n").unwrap_err();
     assert!(
         error.starts_with(
-            "column `lat`: there is none; there are 0 `latitude`, 1 `longitude`; name the columns like the \
+            "column `lat`: not found; available: 0 `latitude`, 1 `longitude`; name the columns like the \
              data's"
         ),
         "{error}"
@@ -72,13 +72,16 @@ fn places_on_the_globe_are_asked_of_a_globe_only() {
     let error = queries(globe, "", "size,score\n7,0.5\n").unwrap_err();
     assert!(
         error.starts_with(
-            "columns size, score are not longitude, latitude of the data; choose columns by number in both \
-             files"
+            "query columns (size, score) do not match data columns (longitude, latitude); if they do \
+             correspond, select both by number"
         ),
         "{error}"
     );
     let error = queries("easting,northing\n1,2\n", "", "lon,lat\n7,0.5\n").unwrap_err();
-    assert!(error.starts_with("columns lon, lat are not easting, northing of the data"), "{error}");
+    assert!(
+        error.starts_with("query columns (lon, lat) do not match data columns (easting, northing)"),
+        "{error}"
+    );
     assert_eq!(queries(globe, "", "lat,lon\n5,6\n").unwrap().1, [6.0, 5.0]);
     assert_eq!(queries(globe, "", "5,6\n").unwrap().1, [5.0, 6.0], "without names");
     assert_eq!(queries("a,b\n1,2\n", "", "c,d\n5,6\n").unwrap().1, [5.0, 6.0], "neither is");

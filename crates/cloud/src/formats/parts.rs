@@ -79,7 +79,7 @@ pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize> {
             .position(|part| part.name == name)
             .or_else(|| parts.iter().position(|part| plain(&part.name) == plain(name)));
         let none =
-            || input.malformed(format!("part `{name}`"), format!("there is none; there are {}", list(parts)));
+            || input.malformed(format!("part `{name}`"), format!("not found; available: {}", list(parts)));
         return found.ok_or_else(none);
     }
     for table in [true, false] {

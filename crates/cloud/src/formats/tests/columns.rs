@@ -30,7 +30,7 @@ fn numbers_and_categories_of_a_text() {
     // What turns to text late is text from the beginning.
     assert_eq!(sample.column("late"), categories(&["7", "8", "9z", ""], &[0, 1, 2, 3]));
     let error = sample.column("town").unwrap_err();
-    assert!(error.starts_with("column `town`: there is none; there are 0 `x`, 1 `city`"), "{error}");
+    assert!(error.starts_with("column `town`: not found; available: 0 `x`, 1 `city`"), "{error}");
 }
 
 #[test]

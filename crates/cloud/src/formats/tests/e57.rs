@@ -162,12 +162,12 @@ fn several_scans_ask_which() {
         Sample::new("a.e57", file(vec![cartesian("hall", None, 4), spherical(), cartesian("hall", None, 2)]));
     assert_eq!(
         sample.error(),
-        "several clouds: say which with FILE:NAME; there are `hall` (4 × 7), `dome` (4 × 3), `hall #2` (2 × \
+        "several clouds: choose one with FILE:NAME; available: `hall` (4 × 7), `dome` (4 × 3), `hall #2` (2 × \
          7)"
     );
     assert_eq!(sample.read_part("dome").unwrap().rows(), 4);
     assert_eq!(sample.read_part("hall #2").unwrap().rows(), 2);
-    assert!(sample.read_part("roof").unwrap_err().to_string().starts_with("part `roof`: there is none; "));
+    assert!(sample.read_part("roof").unwrap_err().to_string().starts_with("part `roof`: not found; "));
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn an_object_with_several_arrays_asks_which() {
         Sample::new("a.json", "{\"one\":[[1,2],[3,4]],\"two\":[{\"a\":5}],\"list\":[1,2,3],\"none\":1}");
     assert_eq!(
         sample.error(),
-        "several clouds: say which with FILE:NAME; there are `one` (2 × 2), `two` (1 × 1), `list` (3)"
+        "several clouds: choose one with FILE:NAME; available: `one` (2 × 2), `two` (1 × 1), `list` (3)"
     );
     assert_eq!(sample.part("two"), [5.0]);
     assert_eq!(sample.part("list"), [1.0, 2.0, 3.0]);

@@ -104,7 +104,7 @@ fn vectors_are_told_from_what_is_beside_them() {
         vec![("x.npy", line(3)), ("y.npy", line(3)), ("z.npy", line(3))],
     ] {
         let message = Sample::new("a.npz", npz(&members)).error();
-        assert!(message.starts_with("several clouds: say which with FILE:NAME; there are `"), "{message}");
+        assert!(message.starts_with("several clouds: choose one with FILE:NAME; available: `"), "{message}");
     }
 }
 
@@ -195,8 +195,8 @@ fn an_array_can_be_named() {
     assert_eq!(sample.part("two"), [7.0, 7.0]);
     let all = "`one` (2 × 2), `two` (1 × 2), `odd` (not read)";
     let message = sample.read_part("three").unwrap_err().to_string();
-    assert!(message.starts_with(&format!("part `three`: there is none; there are {all}: ")), "{message}");
-    assert_eq!(sample.error(), format!("several clouds: say which with FILE:NAME; there are {all}"));
+    assert!(message.starts_with(&format!("part `three`: not found; available: {all}: ")), "{message}");
+    assert_eq!(sample.error(), format!("several clouds: choose one with FILE:NAME; available: {all}"));
     let info = describe(&path_of(&sample.path, "two"), &Silent).unwrap();
     assert_eq!(info.format, "NumPy archive, array `two`: 1 × 2 u8");
     let parts = parts(&sample.path, &Silent).unwrap();

@@ -331,8 +331,8 @@ fn columns_are_chosen_by_name_and_index() {
     // A name wins over an index.
     assert_eq!(sample.table("1").1, [40.0]);
     assert_eq!(sample.table("0-2").1, [10.0, 40.0, 30.0]);
-    assert_eq!(sample.error_of("d"), "column `d`: there is none; there are 0 `a`, 1 `B`, 2 `c`, 3 `1`");
-    assert_eq!(sample.error_of("4"), "column `4`: there is none; there are 0 `a`, 1 `B`, 2 `c`, 3 `1`");
+    assert_eq!(sample.error_of("d"), "column `d`: not found; available: 0 `a`, 1 `B`, 2 `c`, 3 `1`");
+    assert_eq!(sample.error_of("4"), "column `4`: not found; available: 0 `a`, 1 `B`, 2 `c`, 3 `1`");
     assert_eq!(
         Sample::new("a.csv", "a,a\n1,2\n").error_of("a"),
         "column `a`: there are 2; choose by index: 0, 1"

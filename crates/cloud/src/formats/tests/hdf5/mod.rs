@@ -65,7 +65,7 @@ fn every_type_and_packing() {
     let message = new.read_part("cube").unwrap_err().to_string();
     assert!(message.starts_with("data set `cube`: it has 3 dimensions"), "{message}");
     let message = new.read_part("deep").unwrap_err().to_string();
-    assert!(message.starts_with("part `deep`: there is none; there are `"), "{message}");
+    assert!(message.starts_with("part `deep`: not found; available: `"), "{message}");
 }
 
 #[test]

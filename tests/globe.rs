@@ -169,7 +169,7 @@ fn queries_are_places_in_the_datas_columns() {
     let why = |queries: &Queries| Problem::new(&data, queries, setup).expect_err("no place").to_string();
     assert!(
         why(&Queries::Cloud(cloud(["lon", "lat"], vec![0.0, 0.0])))
-            .starts_with("the query columns lon, lat are in another order")
+            .starts_with("query columns (lon, lat) are in a different order")
     );
     assert!(
         why(&Queries::Cloud(cloud(["a", "b"], vec![0.0, 0.0, 91.0, 0.0])))

@@ -265,21 +265,15 @@ fn lines_before_a_table_are_passed_over() {
     );
     let info = place.ok("info numbers.txt:skip-lines=3").stdout;
     assert!(
-        info.contains("3 points × 2 dimensions") && info.contains("lines passed over before the table: 3"),
+        info.contains("3 points × 2 dimensions") && info.contains("lines skipped before the table: 3"),
         "{info}"
     );
     for (count, lines) in [(6, 6), (7, 6), (1_000_000, 6)] {
         let refused = place.fails(1, &format!("knn numbers.txt --skip-lines {count}"));
-        assert_eq!(
-            refused,
-            format!("{count} lines to pass over: the file has {lines}, and none is left: numbers.txt")
-        );
+        assert_eq!(refused, format!("skip-lines={count}: the file has only {lines}: numbers.txt"));
     }
     place.ok("generate uniform:n=9,d=2 plane.npy");
     let refused = place.fails(1, "knn plane.npy --skip-lines 2");
-    assert_eq!(
-        refused,
-        "lines to pass over: a NumPy array is not read line by line; skip-lines is for text: plane.npy"
-    );
+    assert_eq!(refused, "skip-lines: a NumPy array is not read line by line; only text is: plane.npy");
     assert!(place.fails(2, "knn numbers.txt --skip-lines -1").contains("--skip-lines"));
 }

@@ -295,9 +295,9 @@ fn answers_that_nothing_holds_are_refused_with_their_size() {
     assert!(!place.path("found.csv").exists());
     for command in ["run --warmup 0 --repeats 1", "run --dry-run", "verify --engine sort"] {
         let error = place.fails(1, &format!("{command} --input cloud.csv --queries all --k 4294967295"));
-        let said = "5000 queries × 4294967295 neighbours need 327680000 MiB of memory, where ";
+        let said = "5000 queries × 4294967295 neighbours need 327680000 MiB of memory, but only ";
         assert!(
-            error.contains(said) && error.contains("or have `warpscope knn -o FILE` write them part by part"),
+            error.contains(said) && error.contains("or stream them to a file with `warpscope knn -o FILE`"),
             "{command}: {error}"
         );
     }

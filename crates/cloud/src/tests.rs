@@ -92,7 +92,7 @@ fn other_errors_are_not_swallowed() {
     let error = queries("a,b\n1,2\n", "", "b,a,c\n3,x,5\n").unwrap_err();
     assert!(error.starts_with("line 2, record 0, column `a`: `x` is not a number"), "{error}");
     let error = queries("a,b\n1,2\n", "", "a,b,b\n3,4,5\n").unwrap_err();
-    assert!(error.starts_with("column `b`: there are 2"), "{error}");
+    assert!(error.starts_with("column `b`: 2 columns have this name"), "{error}");
     let error = queries("a,b\n1,2\n", "", "a,b\n3,\n").unwrap_err();
     assert!(error.starts_with("line 2, row 0, column b: the value is NaN"), "{error}");
 }

@@ -263,7 +263,7 @@ pub(super) fn spelled_cell(read: cell::Cell, field: &[u8]) -> Cell {
 
 /// The error for exceeding [`MAX_CATEGORIES`].
 pub(super) fn too_many_texts(column: &str, input: &Input<'_>) -> FormatError {
-    let why = format!("it has more than {MAX_CATEGORIES} different texts, too many to tell apart");
+    let why = format!("more than {MAX_CATEGORIES} distinct texts, too many for categories");
     input.unusable(format!("column `{column}`"), why, None)
 }
 
@@ -316,7 +316,7 @@ impl Sheet {
             return Ok(ColumnData::Categories { names, codes });
         }
         if self.columns[at].kind == ColumnKind::Text {
-            let why = "it holds text, which is not read from this format".to_owned();
+            let why = "text columns are not supported in this format".to_owned();
             return Err(FormatError::Column {
                 what: format!("column `{}`", self.columns[at].name),
                 why,

@@ -32,7 +32,7 @@ impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panicked(message) => f.write_str(message),
-            Self::NoThread(why) => write!(f, "there is no thread for it: {why}"),
+            Self::NoThread(why) => write!(f, "cannot spawn a thread: {why}"),
         }
     }
 }

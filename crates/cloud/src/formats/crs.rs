@@ -71,7 +71,7 @@ impl Crs {
         let name = name
             .or_else(|| text(citation))
             .or_else(|| text(1026))
-            .unwrap_or_else(|| "a system without a name".to_owned());
+            .unwrap_or_else(|| "unnamed system".to_owned());
         let named = |code| {
             UNITS
                 .iter()
@@ -284,7 +284,7 @@ mod tests {
                 Some((false, "EPSG:2926, US survey feet")),
             ),
             (&[[1024, 0, 1, 1], [3072, 0, 1, 32767], [3073, 34737, 13, 0]], Some((false, "NAD27 / Utah"))),
-            (&[[1024, 0, 1, 3]], Some((false, "a system without a name"))),
+            (&[[1024, 0, 1, 3]], Some((false, "unnamed system"))),
             (&[[1026, 34737, 99, 0]], None),
             (&[], None),
         ] {

@@ -189,7 +189,7 @@ impl<'a> Input<'a> {
     pub fn check_records(&self, wanted: &[u64], rows: u64) -> Result<()> {
         match wanted.iter().find(|&&record| record >= rows) {
             Some(record) => {
-                Err(self.malformed(format!("record {record}"), format!("there are {rows} records")))
+                Err(self.malformed(format!("record {record}"), format!("the file has {rows} records")))
             }
             None => Ok(()),
         }
@@ -201,7 +201,9 @@ impl<'a> Input<'a> {
             if rows < promised { "if the file is not cut short" } else { "if they all belong there" };
         self.malformed(
             what,
-            format!("{rows} where the first line promises {promised}; {way_out}, correct that line"),
+            format!(
+                "the first line declares {promised}, but the file has {rows}; {way_out}, correct that line"
+            ),
         )
     }
 
@@ -312,7 +314,7 @@ impl<'a> Input<'a> {
     /// [`FormatError::Malformed`] for more than [`MAX_EMPTY_COLUMNS`] of them without a row.
     pub fn check_shape(&self, rows: u64, columns: u64) -> Result<()> {
         if rows == 0 && columns > MAX_EMPTY_COLUMNS {
-            return Err(self.malformed("nothing to read", "the header says that there are 0 rows"));
+            return Err(self.malformed("nothing to read", "the header declares 0 rows"));
         }
         Ok(())
     }
@@ -321,7 +323,7 @@ impl<'a> Input<'a> {
     pub fn too_long(&self, what: &str) -> FormatError {
         self.unsupported(
             format!("{what} of more than {MAX_LINE} bytes"),
-            "it is held whole, and that is the most that is read",
+            "the supported maximum, because it is held in memory",
         )
     }
 

@@ -37,7 +37,7 @@ mod words;
 use std::io;
 use std::path::{Path, PathBuf};
 
-// Readers import from here what several of them use.
+// Readers import shared items from here.
 pub use arrow::Moment;
 pub use columns::{
     Cell, ColumnData, Marks, Records, column, columns_of, records, records_by_marks, records_of_columns,
@@ -136,7 +136,7 @@ pub enum FormatError {
         what: String,
         /// What is wrong with it.
         why: String,
-        /// The option that avoids the error; `None` if there is none.
+        /// The option that avoids the error, if any.
         hint: Option<Hint>,
         /// Path of the file.
         path: PathBuf,

@@ -29,7 +29,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     if header.bytes > left {
         return Err(input.malformed(
             "cut short",
-            format!("the header promises {} bytes of data and {left} are there", header.bytes),
+            format!("the header declares {} bytes of data, but the file has {left}", header.bytes),
         ));
     }
     let mut sheet = read_array(&mut file, &header, input, want)?;
@@ -99,18 +99,18 @@ impl Header {
         let io = |why| input.io(why);
         let start = read_bytes(reader, 8).map_err(io)?;
         if !start.starts_with(b"\x93NUMPY") {
-            return Err(input.malformed("header", "it does not begin like a NumPy array"));
+            return Err(input.malformed("header", "does not begin like a NumPy array"));
         }
         let width = if start[6] == 1 { 2 } else { 4 };
         let raw = read_bytes(reader, width).map_err(io)?;
         let length = whole(&raw);
         if length > MAX_HEADER as u64 {
-            return Err(input.malformed("header", format!("it claims a length of {length} bytes")));
+            return Err(input.malformed("header", format!("invalid length of {length} bytes")));
         }
         let text = read_bytes(reader, length).map_err(io)?;
         let text = String::from_utf8_lossy(&text);
         let descr =
-            value_of(&text, "descr").ok_or_else(|| input.malformed("header", "there is no 'descr'"))?;
+            value_of(&text, "descr").ok_or_else(|| input.malformed("header", "'descr' is missing"))?;
         let fortran = match value_of(&text, "fortran_order") {
             Some("True") => true,
             Some("False") => false,
@@ -118,7 +118,7 @@ impl Header {
         };
         let shape = value_of(&text, "shape")
             .and_then(shape)
-            .ok_or_else(|| input.malformed("header", "there is no 'shape' of whole numbers"))?;
+            .ok_or_else(|| input.malformed("header", "'shape' is missing or not whole numbers"))?;
         let rows = *shape.first().ok_or_else(|| input.unsupported(SCALAR, RESHAPE))?;
         let (mut fields, mut stride) = (Vec::new(), 0);
         let (number, endian) = if descr.starts_with('[') {
@@ -259,7 +259,7 @@ impl Header {
     /// dimensions.
     fn checked_width(&self, input: &Input<'_>) -> Result<usize> {
         if self.columns > MAX_COLUMNS {
-            let why = format!("the most that are read are {MAX_COLUMNS}; is the array transposed?");
+            let why = format!("at most {MAX_COLUMNS} are supported; is the array transposed?");
             return Err(input.unsupported(format!("{} columns", self.columns), why));
         }
         input.check_shape(self.rows as u64, self.columns as u64)?;

@@ -32,7 +32,7 @@ fn zip_error(input: &Input<'_>, why: ZipError) -> FormatError {
         ZipError::Io(why) => input.io(why),
         ZipError::UnsupportedArchive(why) => input.unsupported(
             "zip archive",
-            format!("it is packed in a way that is not read ({why}); write it with numpy.savez_compressed"),
+            format!("unsupported compression ({why}); write it with numpy.savez_compressed"),
         ),
         _ => input.malformed("zip archive", "it is damaged, or was cut short"),
     }
@@ -148,7 +148,7 @@ impl Arrays {
                     };
                     if header.bytes > here {
                         let why = format!(
-                            "the header promises {} bytes of data, which {packed} packed bytes cannot hold",
+                            "the header declares {} bytes of data, which {packed} compressed bytes cannot hold",
                             header.bytes
                         );
                         return Err(input.malformed("cut short", why));
@@ -252,8 +252,8 @@ fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Resul
         let member = &listed[index];
         let why = match () {
             () if own == *member => continue,
-            () if own.name != member.name => "it has another name in the list at the end",
-            () => "it is packed in another way in the list at the end",
+            () if own.name != member.name => "its name differs from the list at the end",
+            () => "its compression differs from the list at the end",
         };
         differing.insert(index, Differing { own: own.name, listed: member.name.clone(), why });
     }

@@ -101,12 +101,12 @@ pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize> {
         }
     }
     Err(match parts {
-        [] => input.malformed("no arrays", "there are none in the file"),
+        [] => input.malformed("no arrays", "the file has none"),
         // With a single part, the reader's own error is more specific.
         [_] => return Ok(0),
         _ => input.malformed(
             "no arrays",
-            format!("none holds numbers in rows and columns; there are {}", list(parts)),
+            format!("none has numbers in rows and columns; available: {}", list(parts)),
         ),
     })
 }
@@ -152,7 +152,7 @@ pub(super) fn choose_array(
         return if states[at] == State::Damaged { Err(input.malformed(what(at), why(at))) } else { Ok(at) };
     }
     if let Some(at) = states.iter().position(|&state| state == State::Damaged) {
-        let others = if parts.len() > 1 { "; name another with FILE:NAME" } else { "" };
+        let others = if parts.len() > 1 { "; choose another with FILE:NAME" } else { "" };
         return Err(input.malformed(what(at), format!("{}{others}", why(at))));
     }
     let plain = |at: usize| parts[at].name.rsplit('/').next().unwrap_or_default();
@@ -205,8 +205,10 @@ pub(super) fn choose_array(
     };
     let unread = arrays.iter().copied().filter(|&at| states[at] > State::Scalar).find(|&at| may_be_meant(at));
     match (chosen, unread) {
-        (_, Some(at)) => Err(input
-            .unsupported(what(at), format!("{}; name another with FILE:NAME, of {}", why(at), list(parts)))),
+        (_, Some(at)) => Err(input.unsupported(
+            what(at),
+            format!("{}; choose another with FILE:NAME; available: {}", why(at), list(parts)),
+        )),
         (Some(at), None) => Ok(at),
         (None, None) if arrays.iter().any(|&at| states[at] == State::Whole) => {
             Err(FormatError::Ambiguous { parts: parts.to_vec(), path: input.path.clone() })

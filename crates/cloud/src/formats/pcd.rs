@@ -101,7 +101,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
 
 /// The error for more columns than are read.
 fn too_many_columns(input: &Input<'_>) -> FormatError {
-    input.unsupported("too many columns", format!("the most that are read are {MAX_PCD_COLUMNS}"))
+    input.unsupported("too many columns", format!("at most {MAX_PCD_COLUMNS} are supported"))
 }
 
 /// A column, and the bytes of a point that it is decoded from.
@@ -159,7 +159,7 @@ impl Cell {
             }
         }
         if cells.is_empty() {
-            return Err(input.malformed("header", "there are no fields but padding"));
+            return Err(input.malformed("header", "no fields except padding"));
         }
         Ok(cells)
     }
@@ -217,7 +217,7 @@ fn ascii(
         if input.read_line(&mut file, b'\n', &mut line)? == 0 {
             return Err(input.malformed(
                 "cut short",
-                format!("the header promises {} points and there are {row}", header.points),
+                format!("the header declares {} points, but the file has {row}", header.points),
             ));
         }
         let words = cell::words(&line);
@@ -228,7 +228,7 @@ fn ascii(
         }
         let bad = |why: String| input.malformed(format!("line {number}, point {row}"), why);
         if count != width {
-            return Err(bad(format!("there are {count} numbers where there should be {width}")));
+            return Err(bad(format!("expected {width} numbers, found {count}")));
         }
         let words: Vec<&[u8]> = words.collect();
         point.clear();
@@ -261,7 +261,7 @@ fn ascii(
 /// The error for more points than the header declares.
 fn too_many(header: &Header, points: u64, input: &Input<'_>) -> FormatError {
     let why = format!(
-        "{points} where the header promises {}; if they all belong there, correct POINTS, WIDTH and HEIGHT",
+        "the header declares {}, but the file has {points}; if they all belong there, correct POINTS, WIDTH and HEIGHT",
         header.points
     );
     input.malformed("points", why)
@@ -272,7 +272,7 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
     let left = input.size.saturating_sub(header.length);
     if header.points > left / stride as u64 {
         let why = format!(
-            "the header promises {} points of {stride} bytes and there are {}",
+            "the header declares {} points of {stride} bytes, but the file has {}",
             header.points,
             left / stride as u64
         );
@@ -310,12 +310,12 @@ fn compressed(
     if packed > left {
         return Err(input.malformed(
             "cut short",
-            format!("the header promises {packed} compressed bytes and there are {left}"),
+            format!("the header declares {packed} compressed bytes, but the file has {left}"),
         ));
     }
     if header.points.checked_mul(header.stride() as u64) != Some(unpacked) {
         let why = format!(
-            "{} points of {} bytes are not the {unpacked} bytes that it promises",
+            "{} points of {} bytes do not match the declared {unpacked} bytes",
             header.points,
             header.stride()
         );
@@ -324,7 +324,7 @@ fn compressed(
     if unpacked > packed.saturating_mul(LZF) {
         return Err(input.malformed(
             "compressed points",
-            format!("{unpacked} bytes cannot be in {packed} compressed ones"),
+            format!("{unpacked} bytes cannot fit in {packed} compressed bytes"),
         ));
     }
     let fail = |why: std::io::Error| match why.kind() {
@@ -372,7 +372,7 @@ fn compressed(
     if points.read(&mut [0]).map_err(fail)? > 0 {
         return Err(input.malformed(
             "compressed points",
-            format!("they unpack to more than the {unpacked} bytes that are promised"),
+            format!("they decompress to more than the declared {unpacked} bytes"),
         ));
     }
     Ok((values, packed))
@@ -451,7 +451,7 @@ impl Header {
             lines += 1;
             length += count;
             if count == 0 {
-                return Err(input.malformed("header", "there is no line `DATA`"));
+                return Err(input.malformed("header", "line `DATA` is missing"));
             }
             let text = String::from_utf8_lossy(&line);
             let bad = |why: &str| {
@@ -486,13 +486,13 @@ impl Header {
             }
         };
         if names.is_empty() {
-            return Err(input.malformed("header", "there is no line `FIELDS`"));
+            return Err(input.malformed("header", "line `FIELDS` is missing"));
         }
         if names.len() > MAX_PCD_COLUMNS {
             return Err(too_many_columns(input));
         }
         let agree = |what: &str, count: usize| {
-            let why = || format!("there are {} fields and {count} in `{what}`", names.len());
+            let why = || format!("{} fields but {count} values in `{what}`", names.len());
             if count == 0 || count == names.len() { Ok(()) } else { Err(input.malformed("header", why())) }
         };
         agree("SIZE", sizes.len())?;
@@ -511,7 +511,7 @@ impl Header {
             let why = || {
                 input.malformed(
                     "header",
-                    format!("field `{name}` is {kind} of {size} bytes, which PCD does not know"),
+                    format!("field `{name}` is {kind} of {size} bytes, which is not a PCD type"),
                 )
             };
             let number = number.ok_or_else(why)?;
@@ -520,18 +520,19 @@ impl Header {
             let least = usize::from(name != PADDING);
             let count = usize::try_from(count).ok().filter(|count| (least..=MAX_PCD_COLUMNS).contains(count));
             let count = count.ok_or_else(|| {
-                input.malformed("header", format!("field `{name}` is there {} times", counts[at]))
+                input.malformed("header", format!("field `{name}` has invalid count {}", counts[at]))
             })?;
             Ok(Field { name, number, count })
         };
         let fields: Vec<Field> = names.into_iter().enumerate().map(field).collect::<Result<_>>()?;
         let (width, height) = (width.or(points), height.unwrap_or(1));
-        let width =
-            width.ok_or_else(|| input.malformed("header", "there is neither `WIDTH` nor `POINTS`"))?;
+        let width = width.ok_or_else(|| input.malformed("header", "`WIDTH` and `POINTS` are missing"))?;
         let grid = width.checked_mul(height);
         let points = points.or(grid).unwrap_or(u64::MAX);
         if grid != Some(points) {
-            return Err(input.malformed("header", format!("{width} × {height} points are not {points}")));
+            return Err(
+                input.malformed("header", format!("{width} × {height} points do not match POINTS {points}"))
+            );
         }
         Ok(Self { encoding, fields, width, height, points, length: length as u64, lines })
     }

@@ -86,7 +86,7 @@ fn open<'i, 'p>(input: &'i Input<'p>) -> Result<(Stream<'i, 'p>, Header, usize)>
             } else {
                 cut(elements.len(), |at| format!("`{}`", elements[at].name))
             };
-            input.malformed("header", format!("there is no element `vertex`; there are {names}"))
+            input.malformed("header", format!("element `vertex` not found; available: {names}"))
         })?;
     if elements[at].scalars().is_empty() {
         return Err(input.malformed(
@@ -188,7 +188,7 @@ impl Header {
             header.lines += 1;
             left -= count;
             if count == 0 {
-                return Err(input.malformed("header", "there is no `end_header`"));
+                return Err(input.malformed("header", "`end_header` is missing"));
             }
             let text = String::from_utf8_lossy(&line);
             let words: Vec<&str> = text.split_ascii_whitespace().collect();
@@ -211,27 +211,29 @@ impl Header {
                     });
                 }
                 ["element", name, count] => {
-                    let count = count.parse().map_err(|_| bad("has no whole number of elements"))?;
+                    let count = count.parse().map_err(|_| bad("has an invalid number of elements"))?;
                     header.elements.push(Element { name: name.to_owned(), count, properties: Vec::new() });
                 }
                 ["property", "list", count, number, name] => {
                     let types = type_of(count)
                         .filter(|count| !matches!(count, Number::F32 | Number::F64))
                         .zip(type_of(number));
-                    let (count, number) = types.ok_or_else(|| bad("has types that PLY does not know"))?;
-                    let element = header.elements.last_mut().ok_or_else(|| bad("belongs to no element"))?;
+                    let (count, number) = types.ok_or_else(|| bad("has unknown types"))?;
+                    let element =
+                        header.elements.last_mut().ok_or_else(|| bad("precedes the first element"))?;
                     element.properties.push(Property { name: name.to_owned(), number, count: Some(count) });
                 }
                 ["property", number, name] => {
-                    let number = type_of(number).ok_or_else(|| bad("has a type that PLY does not know"))?;
-                    let element = header.elements.last_mut().ok_or_else(|| bad("belongs to no element"))?;
+                    let number = type_of(number).ok_or_else(|| bad("has an unknown type"))?;
+                    let element =
+                        header.elements.last_mut().ok_or_else(|| bad("precedes the first element"))?;
                     element.properties.push(Property { name: name.to_owned(), number, count: None });
                 }
                 ["end_header"] => break,
                 _ => return Err(bad("is not a line of a PLY header")),
             }
         }
-        header.encoding = encoding.ok_or_else(|| input.malformed("header", "there is no `format`"))?;
+        header.encoding = encoding.ok_or_else(|| input.malformed("header", "`format` is missing"))?;
         Ok(header)
     }
 }
@@ -468,7 +470,7 @@ fn cut_short(element: &Element, why: io::Error, input: &Input<'_>) -> FormatErro
         input.malformed(
             "cut short",
             format!(
-                "the header promises {} of element `{}` and the file ends before",
+                "the header declares {} of element `{}`, but the file ends earlier",
                 element.count, element.name
             ),
         )

@@ -347,7 +347,7 @@ pub(super) fn known_extensions() -> String {
         .flat_map(|format| format.extensions)
         .map(|extension| format!(".{extension}"))
         .collect();
-    format!("what is read: {}", all.join(" "))
+    format!("supported extensions: {}", all.join(" "))
 }
 
 /// Bytes sampled from the start of a file.
@@ -382,7 +382,7 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
         .unwrap_or_default();
     let gzip = head.starts_with(GZIP);
     if gz_name && !gzip {
-        return Err(input.malformed("named .gz", "it does not begin like gzip; is it damaged, or renamed?"));
+        return Err(input.malformed("named .gz", "does not begin like gzip; is it damaged, or renamed?"));
     }
 
     let by_extension = registry().iter().find(|format| format.extensions.contains(&extension.as_str()));
@@ -394,8 +394,8 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
         let text = &registry()[0];
         return match by_magic.or(by_extension).filter(|format| format.name != text.name) {
             Some(format) => Err(input.unsupported(
-                "lines to pass over",
-                format!("{} is not read line by line; skip-lines is for text", article(format.name)),
+                "skip-lines",
+                format!("{} is not read line by line; only text is", article(format.name)),
             )),
             None => Ok(text),
         };
@@ -415,7 +415,7 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
                 || *what == LIBSVM && is_libsvm(&text)
         })
     {
-        return Err(input.unsupported(format!("{what} files are not read"), *way_out));
+        return Err(input.unsupported(format!("{what} files are not supported"), *way_out));
     }
     if gzip {
         if let Some(format) = by_extension.filter(|format| !format.gzip) {
@@ -435,7 +435,7 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
             Err(input.malformed(format!("named .{extension}"), why))
         }
         (Some(named), None) if !named.magic.is_empty() && !(named.looks)(&head) => {
-            let why = format!("it does not begin like {}; is it damaged, or renamed?", article(named.name));
+            let why = format!("does not begin like {}; is it damaged, or renamed?", article(named.name));
             Err(input.malformed(format!("named .{extension}"), why))
         }
         (Some(named), None)

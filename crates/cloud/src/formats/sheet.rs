@@ -486,8 +486,7 @@ pub(super) fn gather<T: Real>(
 
 /// The error for running out of memory for a number of values of `size` bytes each.
 pub(super) fn no_memory(values: u64, size: usize, path: PathBuf) -> FormatError {
-    let why =
-        format!("there is no memory for {values} values ({} bytes)", values.saturating_mul(size as u64));
+    let why = format!("not enough memory for {values} values ({} bytes)", values.saturating_mul(size as u64));
     FormatError::Unsupported { what: "too large".to_owned(), why, path }
 }
 
@@ -531,7 +530,8 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> R
             Some(&[at]) => return Ok(at),
             Some(several) => {
                 let positions = cut(several.len(), |at| several[at].to_string());
-                let why = format!("there are {}; choose by index: {positions}", several.len());
+                let why =
+                    format!("{} columns have this name; choose one by index: {positions}", several.len());
                 FormatError::Column { what, why, hint: None, path }
             }
             None => match name.parse() {
@@ -541,7 +541,7 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> R
                     let meant = meant
                         .map_or_else(String::new, |meant| format!(" (did you mean `{}`?)", printable(meant)));
                     let why = format!(
-                        "there is none{meant}; there are {}",
+                        "not found{meant}; available: {}",
                         cut(columns.len(), |at| format!("{at} `{}`", columns[at].name))
                     );
                     FormatError::NoColumn { what, why, path }
@@ -594,7 +594,7 @@ mod tests {
         let message = no_memory(1 << 61, 8, "a.csv".into()).to_string();
         assert_eq!(
             message,
-            "too large: there is no memory for 2305843009213693952 values (18446744073709551615 bytes): \
+            "too large: not enough memory for 2305843009213693952 values (18446744073709551615 bytes): \
              a.csv"
         );
     }

@@ -78,10 +78,7 @@ fn pass_over(stream: &mut (impl BufRead + ?Sized), input: &Input<'_>) -> Result<
     }
     if count > 0 && stream.fill_buf().map_err(|why| input.io(why))?.is_empty() {
         let there = lines + u64::from(in_line);
-        return Err(input.malformed(
-            format!("{count} lines to pass over"),
-            format!("the file has {there}, and none is left"),
-        ));
+        return Err(input.malformed(format!("skip-lines={count}"), format!("the file has only {there}")));
     }
     Ok(bytes)
 }

@@ -269,9 +269,7 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
             }
         }
         if out.len() > MAX_COLUMNS {
-            return unreadable(&format!(
-                "a list of more than {MAX_COLUMNS} numbers, which is the most that is read"
-            ));
+            return unreadable(&format!("a list of more than {MAX_COLUMNS} numbers, the supported maximum"));
         }
     }
     match (out.len(), depth) {

@@ -108,12 +108,11 @@ impl<'i, 'p> Vectors<'i, 'p> {
         let sample = unpacked::beginning(&mut text, SAMPLE, input)?;
         let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE);
         let Shape { promised, dims } =
-            shape.ok_or_else(|| input.malformed("line 1", "there are no numbers after a word"))?;
+            shape.ok_or_else(|| input.malformed("line 1", "no numbers after a word"))?;
         if dims > MAX_COLUMNS {
-            return Err(input.unsupported(
-                format!("{dims} columns"),
-                format!("the most that are read are {MAX_COLUMNS}"),
-            ));
+            return Err(
+                input.unsupported(format!("{dims} columns"), format!("at most {MAX_COLUMNS} are supported"))
+            );
         }
         let text = Cursor::new(sample).chain(text);
         Ok(Self {
@@ -154,7 +153,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
                 let found = fields(line).count().saturating_sub(1);
                 return Err(self.input.malformed(
                     context(),
-                    format!("{found} numbers after the word where there should be {}", self.dims),
+                    format!("expected {} numbers after the word, found {found}", self.dims),
                 ));
             };
             self.numbers.clear();

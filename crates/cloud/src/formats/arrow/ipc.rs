@@ -69,16 +69,16 @@ impl<'a, 'i> File<'a, 'i> {
     fn with_footer(file: &mut fs::File, input: &'a Input<'i>) -> Result<Self> {
         let trailer = bytes(file, input, input.size.saturating_sub(TRAILER), TRAILER)?;
         let length = trailer.try_into().ok().and_then(|trailer| read_footer_length(trailer).ok());
-        let length = length.ok_or_else(|| {
-            input.malformed("cut short", "the list of its batches, which ends the file, is not there")
-        })? as u64;
+        let length = length
+            .ok_or_else(|| input.malformed("cut short", "the footer with its batches is missing"))?
+            as u64;
         let start = input
             .size
             .checked_sub(TRAILER + length)
-            .ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
+            .ok_or_else(|| input.malformed("footer", "longer than the file"))?;
         let footer = bytes(file, input, start, length)?;
         let footer = verified_footer(&footer, input)?;
-        let schema = footer.schema().ok_or_else(|| input.malformed("footer", "there are no columns"))?;
+        let schema = footer.schema().ok_or_else(|| input.malformed("footer", "no columns"))?;
         let schema = Arc::new(try_fb_to_schema(schema).map_err(|why| error(input, "footer", why))?);
         // Many batches in the same place would be read as often.
         let length = |block: &Block| {
@@ -109,8 +109,7 @@ impl<'a, 'i> File<'a, 'i> {
         let (mut at, mut found, mut batches) = (0, None, Vec::new());
         while at < input.size {
             input.check()?;
-            let damaged =
-                || input.malformed(format!("byte {at}"), "no message of an Arrow stream begins here");
+            let damaged = || input.malformed(format!("byte {at}"), "expected an Arrow message");
             let start = bytes(file, input, at, 8)?;
             let length = start
                 .strip_prefix(&CONTINUED)
@@ -122,7 +121,7 @@ impl<'a, 'i> File<'a, 'i> {
                     let what = format!("byte {}", at + 8);
                     return Err(input.malformed(
                         what,
-                        "something follows the end of the stream; write each stream into a file of its own",
+                        "data follows the end of the stream; write each stream to a separate file",
                     ));
                 }
                 break;
@@ -153,7 +152,7 @@ impl<'a, 'i> File<'a, 'i> {
             }
             at = end;
         }
-        let (schema, version) = found.ok_or_else(|| input.malformed("stream", "there are no columns"))?;
+        let (schema, version) = found.ok_or_else(|| input.malformed("stream", "no columns"))?;
         Ok(Self { input, schema: Arc::new(schema), version, batches, stream: true })
     }
 
@@ -170,7 +169,7 @@ impl<'a, 'i> File<'a, 'i> {
         let batch = described(message, self.input)?;
         if let Some(compression) = batch.compression() {
             if compression.codec() == CompressionType::ZSTD {
-                let why = "it is not read; write the file with LZ4: pandas, polars and pyarrow take \
+                let why = "not supported; write the file with LZ4: pandas, polars and pyarrow take \
                            compression=\"lz4\"";
                 return Err(self.input.unsupported("zstd compression of all columns", why));
             }
@@ -183,7 +182,7 @@ impl<'a, 'i> File<'a, 'i> {
                 {
                     return Err(self
                         .input
-                        .malformed("data", "a compressed part promises more than it can hold"));
+                        .malformed("data", "a compressed buffer declares more bytes than it can hold"));
                 }
                 // Less than none means that it is not compressed.
                 let unpacked = u64::try_from(i64::from_le_bytes(*promised)).unwrap_or(0);
@@ -198,7 +197,7 @@ impl<'a, 'i> File<'a, 'i> {
 /// The number of rows that a batch promises.
 fn rows(batch: &arrow_ipc::RecordBatch<'_>, input: &Input<'_>) -> Result<u64> {
     u64::try_from(batch.length())
-        .map_err(|_| input.malformed("data", format!("a batch promises {} rows", batch.length())))
+        .map_err(|_| input.malformed("data", format!("a batch declares {} rows", batch.length())))
 }
 
 /// The record batch in a message, of rows or of dictionary values. If it were anywhere else, the decoder
@@ -216,9 +215,7 @@ fn described<'m>(message: &'m [u8], input: &Input<'_>) -> Result<arrow_ipc::Reco
 
 fn bytes(file: &mut fs::File, input: &Input<'_>, start: u64, length: u64) -> Result<Vec<u8>> {
     if start.saturating_add(length) > input.size {
-        return Err(
-            input.malformed("cut short", format!("{length} bytes at {start} are outside of the file"))
-        );
+        return Err(input.malformed("cut short", format!("{length} bytes at {start} are outside the file")));
     }
     let mut bytes = vec![0; length as usize];
     file.seek(SeekFrom::Start(start))
@@ -261,7 +258,7 @@ impl Batches for File<'_, '_> {
                 let mut goes_on = true;
                 if let Some(batch) = decoder.read_record_batch(block, &data).map_err(fail)? {
                     if batch.num_rows() as u64 != *rows {
-                        let why = format!("a batch promises {rows} rows and has {}", batch.num_rows());
+                        let why = format!("a batch declares {rows} rows but has {}", batch.num_rows());
                         return Err(self.input.malformed("cut short", why));
                     }
                     goes_on = each(start, &batch)?;
@@ -347,15 +344,13 @@ fn refused(
     input: &Input<'_>,
 ) -> Option<FormatError> {
     let unfolds = |most: usize, what: &str| {
-        let why = format!(
-            "its {} bytes unfold to more than {most} {what}, which is the most that is read",
-            bytes.len()
-        );
+        let why =
+            format!("its {} bytes unfold to more than {most} {what}, the supported maximum", bytes.len());
         Some(input.unsupported("description of columns", why))
     };
     match why {
         InvalidFlatbuffer::DepthLimitReached => {
-            let why = format!("it nests more than {MAX_ARROW_DEPTH} deep, which is the most that is read");
+            let why = format!("nests more than {MAX_ARROW_DEPTH} levels deep, the supported maximum");
             Some(input.unsupported("description of columns", why))
         }
         InvalidFlatbuffer::TooManyTables => unfolds(limits.max_tables, "tables"),

@@ -81,7 +81,7 @@ impl Layout {
         let bytes = named.fold(0, u64::saturating_add);
         if bytes > MAX_LIST_COLUMNS {
             let why = format!(
-                "named after their lists they take {bytes} bytes, and the most that are read are \
+                "with their lists' names they take {bytes} bytes; the limit is \
                  {MAX_LIST_COLUMNS}"
             );
             return Err(input.unsupported("columns of lists", why));
@@ -349,9 +349,8 @@ impl Layout {
                 Ok(())
             }
             What::Field(_) => {
-                let points = array
-                    .as_struct_opt()
-                    .ok_or_else(|| (0, "a structure turned into another type".to_owned()))?;
+                let points =
+                    array.as_struct_opt().ok_or_else(|| (0, "a structure changed its type".to_owned()))?;
                 for position in positions {
                     let What::Field(field) = of(position).what else { continue };
                     values::numbers(
@@ -455,7 +454,7 @@ fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<
     let checked = |width: Option<usize>| match width.unwrap_or(0) {
         width if width > MAX_COLUMNS => Err(input.unsupported(
             format!("lists of {width} numbers"),
-            format!("the most that are read are {MAX_COLUMNS}"),
+            format!("at most {MAX_COLUMNS} are supported"),
         )),
         width => Ok(width),
     };

@@ -88,7 +88,7 @@ fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
     if matches!(why, ArrowError::NotYetImplemented(_))
         || ["NYI", "upport", "mplemented"].iter().any(|word| said.contains(word))
     {
-        return input.unsupported(what, format!("it is not read ({said}); write it as CSV or .npy"));
+        return input.unsupported(what, format!("not supported ({said}); write it as CSV or .npy"));
     }
     input.malformed(what, "damaged, and cannot be decoded")
 }
@@ -204,8 +204,10 @@ fn read_records(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result
             Ok(left.len() == before)
         })?;
         if left.len() == before {
-            return Err(input
-                .malformed("cut short", format!("{rows} rows are promised, and row {first} is not there")));
+            return Err(input.malformed(
+                "cut short",
+                format!("the file declares {rows} rows, but row {first} is missing"),
+            ));
         }
     }
     Ok(picked.into_records(SheetColumn::names(columns)))

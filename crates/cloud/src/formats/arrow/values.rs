@@ -137,7 +137,7 @@ pub(super) fn numbers<'v>(array: &ArrayRef, out: impl Iterator<Item = &'v mut f6
         DataType::Decimal32(_, scale) => copy::<i32>(array, out, |value| f64::from(value) / ten(*scale)),
         DataType::Decimal64(_, scale) => copy::<i64>(array, out, |value| value as f64 / ten(*scale)),
         DataType::Decimal128(_, scale) => copy::<i128>(array, out, |value| value as f64 / ten(*scale)),
-        kind => return Err(format!("{kind} is no number")),
+        kind => return Err(format!("{kind} is not a number")),
     }
     Ok(())
 }
@@ -202,12 +202,15 @@ pub(super) fn lists(
     for row in (0..array.len()).filter(|&row| array.is_valid(row)) {
         let (start, length) = range(array, row);
         if length != of {
-            return Err((row, format!("has {length} numbers and the first one {of}; all must be as long")));
+            return Err((
+                row,
+                format!("has {length} numbers, but the first list has {of}; all must have the same length"),
+            ));
         }
         let start = start - first;
         each(
             row,
-            flat.get(start..start + length).ok_or_else(|| (row, "ends outside of its numbers".to_owned()))?,
+            flat.get(start..start + length).ok_or_else(|| (row, "extends past its numbers".to_owned()))?,
         );
     }
     Ok(())

@@ -89,7 +89,7 @@ pub(super) fn detect(
             "was taken as a header, since all numbers below it have decimals; if it is a point, write its \
              numbers with decimals too"
         } else {
-            "was read as a point; if it numbers the columns, pass over it with --skip-lines"
+            "was read as a point; if it numbers the columns, skip it with --skip-lines"
         };
         let numbers: Vec<String> = (0..first.len()).map(|at| at.to_string()).collect();
         note = Some(format!("the first line, `{}`, {read}", numbers.join(",")));

@@ -102,10 +102,7 @@ fn grow<T: Copy + Default>(buffer: &mut Vec<T>, what: &str, input: &Input<'_>) -
 
 /// The error for a record of more than [`MAX_COLUMNS`] fields.
 fn too_wide(input: &Input<'_>) -> FormatError {
-    input.unsupported(
-        format!("more than {MAX_COLUMNS} columns"),
-        "these are the most that are read; is the table transposed?",
-    )
+    input.unsupported(format!("more than {MAX_COLUMNS} columns"), "not supported; is the table transposed?")
 }
 
 impl<R: BufRead> Records<R> {

@@ -60,11 +60,11 @@ impl<'a> Text<Stream<'a>> {
         let mut sample = unpacked::beginning(&mut stream, SAMPLE, input)?;
         check_encoding(&sample, input)?;
         if sample.trim_ascii().is_empty() {
-            return Err(input.malformed("nothing to read", "the file is blank"));
+            return Err(input.malformed("nothing to read", "the file contains only white space"));
         }
         if is_grid(&sample) {
             return Err(input.unsupported(
-                "Esri ASCII grids are not read",
+                "Esri ASCII grids are not supported",
                 "convert it to points, for instance with gdal_translate -of XYZ",
             ));
         }
@@ -107,7 +107,7 @@ impl<'a> Text<Stream<'a>> {
 
         let mut skipped = Vec::new();
         if input.skipped > 0 {
-            skipped.push(format!("lines passed over before the table: {}", input.skipped));
+            skipped.push(format!("lines skipped before the table: {}", input.skipped));
         }
         let mut found = records.advance(input)?;
         let mut promised = None;
@@ -129,16 +129,16 @@ impl<'a> Text<Stream<'a>> {
         }
         match promised {
             Some(0) if !found => {
-                return Err(input.malformed("nothing to read", "the first line says that there are 0 rows"));
+                return Err(input.malformed("nothing to read", "the first line declares 0 rows"));
             }
             Some(promised) if !found => return Err(input.miscounted("rows", 0, promised)),
             _ => {}
         }
         if !found {
-            return Err(input.malformed("nothing to read", "there are only comments"));
+            return Err(input.malformed("nothing to read", "the file contains only comments"));
         }
         if records.is_unclosed() {
-            return Err(input.malformed("the first record", "it opens a quote and does not close it"));
+            return Err(input.malformed("the first record", "unclosed quote"));
         }
         let width = if heading.width == 0 { records.len() } else { heading.width };
         let names = || {
@@ -232,7 +232,7 @@ impl<R: BufRead> Text<R> {
             }
             if self.records.is_unclosed() {
                 let what = self.place(input)?;
-                return Err(input.malformed(what, "it opens a quote and does not close it"));
+                return Err(input.malformed(what, "unclosed quote"));
             }
             if self.next_scan() {
                 continue;
@@ -250,7 +250,7 @@ impl<R: BufRead> Text<R> {
                 let what = self.place(input)?;
                 return Err(input.malformed(
                     what,
-                    format!("fields: {} where there should be {}", self.records.len(), self.columns.len()),
+                    format!("expected {} fields, found {}", self.columns.len(), self.records.len()),
                 ));
             }
         }
@@ -346,10 +346,12 @@ fn is_grid(sample: &[u8]) -> bool {
 /// Refuses texts with NUL bytes, which UTF-16 is full of.
 fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<()> {
     if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") {
-        return Err(input.unsupported("UTF-16 text is not read", "save it as UTF-8"));
+        return Err(input.unsupported("UTF-16 text is not supported", "save it as UTF-8"));
     }
     if sample.contains(&0) {
-        return Err(input.malformed("not text", format!("there are NUL bytes in it; {}", known_extensions())));
+        return Err(
+            input.malformed("not text", format!("the file contains NUL bytes; {}", known_extensions()))
+        );
     }
     Ok(())
 }

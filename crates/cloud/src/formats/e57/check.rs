@@ -95,7 +95,7 @@ impl Queues {
             || self.bits.iter().zip(&self.widths).filter_map(|(bits, &width)| bits.checked_div(width));
         let (least, most) = (values().min().unwrap_or(0), values().max().unwrap_or(0));
         if most - least > MAX_E57_AHEAD {
-            let why = format!("the most that are read are {MAX_E57_AHEAD}; convert it to LAS or PLY");
+            let why = format!("at most {MAX_E57_AHEAD} are supported; convert it to LAS or PLY");
             return Err(input.unsupported(
                 format!("{} values of an attribute before those of others", most - least),
                 why,
@@ -182,8 +182,7 @@ pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
                     let namespaces: usize = declared.iter().sum();
                     if namespaces > MAX_XML_NAMESPACES {
                         return Err(format!(
-                            "elements within one another declare {namespaces} namespaces, and the most that \
-                             are read are {MAX_XML_NAMESPACES}"
+                            "nested elements declare {namespaces} namespaces; at most {MAX_XML_NAMESPACES} are supported"
                         ));
                     }
                 }
@@ -199,7 +198,7 @@ pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
         rest = &rest[end..];
     }
     if deepest > MAX_XML_DEPTH {
-        Err(format!("elements nest {deepest} deep, and the most that is read is {MAX_XML_DEPTH}"))
+        Err(format!("elements nest {deepest} levels deep; at most {MAX_XML_DEPTH} are supported"))
     } else {
         Ok(())
     }

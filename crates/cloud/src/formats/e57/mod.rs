@@ -60,7 +60,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         if read != scan.records {
             return Err(input.malformed(
                 "cut short",
-                format!("{} points are promised and there are {read}", scan.records),
+                format!("the header declares {} points, but the file has {read}", scan.records),
             ));
         }
         let kind = if scan.has_cartesian() { "" } else { ", spherical" };
@@ -118,7 +118,7 @@ fn visit(
 /// The selected scan, checked against the size of the file, and its name.
 fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCloud, String)> {
     if scans.is_empty() {
-        return Err(input.malformed("no scans", "there are no points in the file, maybe images only"));
+        return Err(input.malformed("no scans", "the file has no points, perhaps only images"));
     }
     let mut parts = list(scans);
     let chosen = parts::choose(&parts, input)?;
@@ -189,7 +189,7 @@ fn list(scans: &[PointCloud]) -> Vec<Entry> {
 /// others the decoder would produce points without end.
 fn check_scan(scan: &PointCloud, input: &Input<'_>) -> Result<()> {
     if scan.prototype.len() > MAX_E57_ATTRIBUTES {
-        let why = format!("the most that are read are {MAX_E57_ATTRIBUTES}; convert it to LAS or PLY");
+        let why = format!("at most {MAX_E57_ATTRIBUTES} are supported; convert it to LAS or PLY");
         return Err(input.unsupported(format!("{} attributes of a point", scan.prototype.len()), why));
     }
     let bits: u64 = scan.prototype.iter().map(|record| bits(&record.data_type)).sum();
@@ -199,7 +199,7 @@ fn check_scan(scan: &PointCloud, input: &Input<'_>) -> Result<()> {
     if scan.records.saturating_mul(bits) > input.size.saturating_mul(8) {
         return Err(input.malformed(
             "cut short",
-            format!("the file is too small for the {} points that it promises", scan.records),
+            format!("the file is too small for the declared {} points", scan.records),
         ));
     }
     Ok(())
@@ -365,10 +365,10 @@ mod tests {
         };
         // 100 bytes are 800 bits.
         assert_eq!(error(2, 6, 400), "");
-        assert_eq!(error(2, 6, 401), "cut short: the file is too small for the 401 points that it promises");
+        assert_eq!(error(2, 6, 401), "cut short: the file is too small for the declared 401 points");
         assert_eq!(
             error(64, i64::MAX, u64::MAX),
-            format!("cut short: the file is too small for the {} points that it promises", u64::MAX)
+            format!("cut short: the file is too small for the declared {} points", u64::MAX)
         );
         // What takes no bits would be made without end.
         assert_eq!(error(3, 5, 1), "points that are all the same: nothing of them is stored");
@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(error(3, 5, 0), "");
         assert_eq!(
             error(65, 6, 1),
-            "65 attributes of a point: the most that are read are 64; convert it to LAS or PLY"
+            "65 attributes of a point: at most 64 are supported; convert it to LAS or PLY"
         );
     }
 }

@@ -97,10 +97,8 @@ impl Walk<'_, '_> {
             // are 268 million.
             self.again += usize::from(!self.seen.insert(inner.address()) || !followed);
             if self.again > MAX_LISTED_AGAIN {
-                let why = format!(
-                    "each is listed under all its names, at most {MAX_LISTED_AGAIN} in all, and there are \
-                     more"
-                );
+                let why =
+                    format!("each is listed under every name, which exceeds the limit of {MAX_LISTED_AGAIN}");
                 return Err(self.input.unsupported("groups that are linked more than once", why));
             }
             if followed {
@@ -126,7 +124,7 @@ impl Walk<'_, '_> {
         let links = header.messages.iter().filter(|message| matches!(message, HdfMessage::Link(_))).count();
         if links > MAX_HDF5_LINKS {
             let why = format!(
-                "the most that are read are {MAX_HDF5_LINKS}, as each is looked for among all; write it \
+                "at most {MAX_HDF5_LINKS} are supported, because each look-up scans all of them; write it \
                  with h5repack IN OUT"
             );
             return Err(self.input.unsupported(format!("{}: {links} links in its header", named(path)), why));
@@ -255,7 +253,7 @@ fn is_standard(set: &Dataset, number: Number) -> Result<(), Error> {
         Datatype::FixedPoint { .. } => fields.iter().skip(4).all(|&byte| byte == 0),
         _ => true,
     };
-    require(standard, || format!("its elements are not those of a {}", number.name()))
+    require(standard, || format!("its elements are not standard {}", number.name()))
 }
 
 /// A chunk's size in the file, its filter mask, and its place in the data, in elements.

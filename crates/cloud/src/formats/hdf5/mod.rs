@@ -68,10 +68,9 @@ fn open(input: &Input<'_>) -> Result<(Hdf5File, Arc<AtomicU64>)> {
     // In a truncated file, missing data could read as other data or as nothing.
     let promised = file.superblock().eof_address;
     if promised > input.size && promised != u64::MAX {
-        return Err(input.malformed(
-            "cut short",
-            format!("the file should have {promised} bytes and has {}", input.size),
-        ));
+        return Err(
+            input.malformed("cut short", format!("the file has {} bytes instead of {promised}", input.size))
+        );
     }
     Ok((file, most))
 }
@@ -94,14 +93,14 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
         }
         Error::UnsupportedFilter(filter) => {
             let why = format!(
-                "{filter} is not read; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or as \
+                "{filter} is not supported; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or as \
                  .npy"
             );
             input.unsupported(format!("{what}: compression"), why)
         }
         // The decoder reports features that are newer than itself, or rare, in these words.
         why if why.to_string().starts_with("unsupported") => input
-            .unsupported(what, format!("it is not read ({why}); write it as .npy, or with h5repack IN OUT")),
+            .unsupported(what, format!("not supported ({why}); write it as .npy, or with h5repack IN OUT")),
         why => input.malformed(what, format!("it cannot be decoded ({why})")),
     }
 }
@@ -147,17 +146,13 @@ fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>)> 
     let Found { mut parts, mut sets, states, more } = metadata::list(file, input)?;
     if more {
         let Some(name) = input.part() else {
-            let why = format!("say which with FILE:NAME; the first of them are {}", parts::list(&parts));
-            return Err(input.unsupported("more data sets than are listed", why));
+            let why = format!("choose one with FILE:NAME; the first are {}", parts::list(&parts));
+            return Err(input.unsupported("too many data sets to list", why));
         };
         if parts::choose(&parts, input).is_err() {
             let what = format!("part `{name}`");
             let set = file.dataset(name).map_err(|why| {
-                if missing(&why) {
-                    input.malformed(&*what, "there is none")
-                } else {
-                    error(input, &what, why)
-                }
+                if missing(&why) { input.malformed(&*what, "not found") } else { error(input, &what, why) }
             })?;
             return Ok((part(name.trim_matches('/').to_owned(), &set).0, Some(set)));
         }
@@ -195,13 +190,13 @@ fn choose(input: &Input<'_>) -> Result<Chosen> {
     let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
     if promised > input.size.saturating_mul(MAX_HDF5_VALUES) {
         let why =
-            format!("its shape promises {promised} bytes, which a file of {} bytes cannot hold", input.size);
+            format!("its shape declares {promised} bytes, which a file of {} bytes cannot hold", input.size);
         return Err(input.malformed(what, why));
     }
     let unpacked = unpacked(&set, number);
     if unpacked > input.size.saturating_mul(MAX_HDF5_VALUES).max(MAX_HDF5_CHUNK) {
         let why =
-            format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size);
+            format!("its chunks declare {unpacked} bytes, which a file of {} bytes cannot hold", input.size);
         return Err(input.malformed(what, why));
     }
     metadata::check(&file, &set, number, &what, input)?;
@@ -382,7 +377,7 @@ fn element(dtype: &Datatype) -> Result<(Number, Endian), String> {
         Datatype::Compound { .. } => {
             return Err("its elements are records; store their numbers as columns".to_owned());
         }
-        _ => return Err("its elements are no numbers".to_owned()),
+        _ => return Err("its elements are not numbers".to_owned()),
     };
     Ok((number, if *order == ByteOrder::BigEndian { Endian::Big } else { Endian::Little }))
 }

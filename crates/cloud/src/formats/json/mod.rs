@@ -63,7 +63,7 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String> {
                 return Ok("JSON, an object".to_owned());
             }
             if found.parts.is_empty() {
-                let why = "there is none in the object; write an array of arrays or of objects, for \
+                let why = "the object has none; write an array of arrays or of objects, for \
                            instance df.to_json(…, orient=\"records\")";
                 return Err(input.malformed("no array of points", why));
             }
@@ -117,10 +117,12 @@ fn open<'i, 'a>(input: &'i Input<'a>) -> Result<(impl Read + use<'i, 'a>, Shape)
     let (mut text, _) = unpacked::text(input)?;
     let sample = unpacked::beginning(&mut text, SAMPLE, input)?;
     if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") || sample.contains(&0) {
-        return Err(input.malformed("not JSON", "there are NUL bytes in it; is it UTF-16? Save it as UTF-8"));
+        return Err(
+            input.malformed("not JSON", "the file contains NUL bytes; is it UTF-16? Save it as UTF-8")
+        );
     }
     if sample.trim_ascii().is_empty() {
-        return Err(input.malformed("nothing to read", "the file is blank"));
+        return Err(input.malformed("nothing to read", "the file contains only white space"));
     }
     let name = input.path.to_string_lossy().to_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -162,7 +164,7 @@ fn error(why: serde_json::Error, input: &Input<'_>) -> FormatError {
 /// Rewords a parser message in JSON terms.
 fn plain(text: &str) -> String {
     let known = [
-        ("expected ident", "a word that is none of true, false and null"),
+        ("expected ident", "unknown word; expected true, false or null"),
         ("key must be a string", "the name of a member must be a text in quotes"),
         (
             "control character (\\u0000-\\u001F) found while parsing a string",
@@ -170,7 +172,7 @@ fn plain(text: &str) -> String {
         ),
         (
             "recursion limit exceeded",
-            "arrays and objects nest more than 127 deep, which is the most that is read",
+            "arrays and objects nest more than 127 levels deep, the supported maximum",
         ),
         ("invalid unicode code point", "bytes that are not UTF-8; save it as UTF-8"),
     ];
@@ -187,7 +189,7 @@ fn plain(text: &str) -> String {
         Some(("floating", value)) => value.trim_start_matches("point ").trim_matches('`').to_owned(),
         _ => found.to_owned(),
     };
-    format!("{found} where there should be {expected}")
+    format!("expected {expected}, found {found}")
 }
 
 // Detects the structure of a JSON text from its beginning.

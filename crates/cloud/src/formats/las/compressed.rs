@@ -31,18 +31,20 @@ pub(super) fn visit(
         LasZipError::IoError(why) => input.io(why),
         why => bad(&format!("they cannot be decoded ({why})")),
     };
-    let vlr =
-        layout.laszip.as_ref().ok_or_else(|| bad("there is no record that says how they are compressed"))?;
+    let vlr = layout
+        .laszip
+        .as_ref()
+        .ok_or_else(|| bad("the record that describes their compression is missing"))?;
     // The VLR begins with the compressor type, which the crate does not expose.
     let is = |kind: CompressorType| vlr.starts_with(&(kind as u16).to_le_bytes());
     let (layered, chunked) = (is(CompressorType::LayeredChunked), is(CompressorType::PointWiseChunked));
     if !layered && !chunked && !is(CompressorType::PointWise) {
-        return Err(bad("they are compressed in a way that is not known"));
+        return Err(bad("unknown compression"));
     }
     let vlr = LazVlr::from_buffer(vlr).map_err(decode)?;
     if vlr.items_size() != layout.record as u64 {
         return Err(bad(&format!(
-            "they take {} bytes each, and {} by the header",
+            "they have {} bytes each, but {} according to the header",
             vlr.items_size(),
             layout.record
         )));
@@ -56,11 +58,8 @@ pub(super) fn visit(
     if chunks.is_some_and(|count| count.saturating_mul(layout.record as u64) > input.size) {
         return Err(bad("the table has more chunks than the file has room for"));
     }
-    let layers = if layered {
-        Some(layers(&vlr).ok_or_else(|| bad("layers of a kind that is not known"))?)
-    } else {
-        None
-    };
+    let layers =
+        if layered { Some(layers(&vlr).ok_or_else(|| bad("unknown kind of layers"))?) } else { None };
     if let Some(chunks) = Chunks::of(&mut file, &vlr, layers, layout, input) {
         return chunks.visit(file, xyz_only, from, input, take);
     }
@@ -206,13 +205,13 @@ pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
     if vlr.uses_variable_size_chunks() {
         let points = table.as_ref().iter().fold(0, |sum: u64, chunk| sum.saturating_add(chunk.point_count));
         let more = points.checked_sub(layout.points).filter(|&more| more > 0)?;
-        return Some(format!("{more} points more than the header has were not read"));
+        return Some(format!("{more} points beyond the header's count were not read"));
     }
     // The last one may have fewer points than the others.
     let needed = layout.points.div_ceil(u64::from(vlr.chunk_size()).max(1));
     let more = (table.as_ref().len() as u64).checked_sub(needed).filter(|&more| more > 0)?;
     Some(format!(
-        "{more} chunk{} after the points that the header has {} not read",
+        "{more} chunk{} beyond the header's points {} not read",
         if more == 1 { "" } else { "s" },
         if more == 1 { "was" } else { "were" }
     ))

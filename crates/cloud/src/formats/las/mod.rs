@@ -185,12 +185,14 @@ impl Layout {
         // The two highest bits mark compression: LASzip sets one, an old draft both.
         let (point_format, compressed) =
             (header.point_data_record_format & 0x3f, header.point_data_record_format & 0xc0 != 0);
-        let least = *LEAST
-            .get(usize::from(point_format))
-            .ok_or_else(|| input.unsupported(format!("point format {point_format}"), "there are 0 to 10"))?;
+        let least = *LEAST.get(usize::from(point_format)).ok_or_else(|| {
+            input.unsupported(format!("point format {point_format}"), "must be between 0 and 10")
+        })?;
         let record = usize::from(header.point_data_record_length);
         if record < least {
-            return Err(bad(format!("a point of format {point_format} takes {least} bytes, not {record}")));
+            return Err(bad(format!(
+                "a point of format {point_format} needs {least} bytes, but a record has {record}"
+            )));
         }
         let start = u64::from(header.offset_to_point_data);
         if start > input.size || start < u64::from(header.header_size) {
@@ -205,11 +207,11 @@ impl Layout {
         if !compressed && points.saturating_mul(record as u64) > bytes {
             return Err(input.malformed(
                 "cut short",
-                format!("the header promises {points} points and there are {}", bytes / record as u64),
+                format!("the header declares {points} points, but the file has {}", bytes / record as u64),
             ));
         }
         if compressed && points / MAX_POINTS_PER_BYTE > bytes {
-            return Err(bad(format!("{points} points cannot be in {bytes} bytes")));
+            return Err(bad(format!("{points} points cannot fit in {bytes} bytes")));
         }
 
         let mut laszip = None;

@@ -39,7 +39,7 @@ fn too_many_texts_are_refused() {
     let most = Sample::new("a.csv", rows(MAX_CATEGORIES)).column("1").unwrap();
     assert!(matches!(most, ColumnData::Categories { names, .. } if names.len() == MAX_CATEGORIES));
     let error = Sample::new("a.csv", rows(MAX_CATEGORIES + 1)).column("1").unwrap_err();
-    assert!(error.starts_with("column `y`: it has more than 65536 different texts"), "{error}");
+    assert!(error.starts_with("column `y`: more than 65536 distinct texts"), "{error}");
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
     assert_records_agree(&sample.path, "");
     let rows = sheet.rows;
     let error = records(&sample.path, &[0, rows], &Silent).unwrap_err().to_string();
-    assert!(error.starts_with(&format!("record {rows}: there are {rows} records: ")), "{error}");
+    assert!(error.starts_with(&format!("record {rows}: the file has {rows} records: ")), "{error}");
     found.rows
 }
 

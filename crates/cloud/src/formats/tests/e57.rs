@@ -174,7 +174,7 @@ fn several_scans_ask_which() {
 fn what_is_no_cloud_is_refused() {
     assert_eq!(
         Sample::new("a.e57", file(vec![])).error(),
-        "no scans: there are no points in the file, maybe images only"
+        "no scans: the file has no points, perhaps only images"
     );
     let whole = one();
     assert!(

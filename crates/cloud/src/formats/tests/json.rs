@@ -100,7 +100,7 @@ fn texts_are_there_when_they_are_asked_for() {
         records(&sample.path, &[4], &Silent)
             .unwrap_err()
             .to_string()
-            .starts_with("record 4: there are 4 records")
+            .starts_with("record 4: the file has 4 records")
     );
     // What follows the last of the records is not looked at.
     let picked = records(&Sample::new("a.json", "[[1,2],[3,4],[5,oops").path, &[1], &Silent).unwrap();
@@ -213,21 +213,21 @@ fn geojson_is_its_points_and_their_properties() {
     assert_eq!(flat, "feature 0: its coordinates are not those of a Point: x, y and maybe z");
     assert!(
         error("{\"type\":\"FeatureCollection\",\"features\":7}")
-            .contains("7 where there should be an array of features")
+            .contains("expected an array of features, found 7")
     );
 }
 
 #[test]
 fn errors_name_the_place() {
     let error = |text: &str| Sample::new("a.json", text).error();
-    assert_eq!(error("[[1,2],[3]]"), "record 1: fields: 1 where there should be 2");
-    assert_eq!(error("[[1,2],{\"a\":3}]"), "record 1: it is an object and the first one an array");
+    assert_eq!(error("[[1,2],[3]]"), "record 1: expected 2 fields, found 1");
+    assert_eq!(error("[[1,2],{\"a\":3}]"), "record 1: it is an object, but the first one is an array");
     assert_eq!(
         error("[[1,2],\n[3,NaN]]"),
         "line 2, column 4: expected value; NaN and Infinity are not JSON: write null"
     );
     assert_eq!(error("[[1,2],[3,4"), "cut short: the file ends in the middle of its data, in line 1");
-    assert_eq!(error("[[1,tru]]"), "line 1, column 8: a word that is none of true, false and null");
+    assert_eq!(error("[[1,tru]]"), "line 1, column 8: unknown word; expected true, false or null");
     assert_eq!(error("[{\"a\":1,\nb:2}]"), "line 2, column 1: the name of a member must be a text in quotes");
     assert_eq!(
         error("{\"points\":[[1]],\"points\":[[1]],\"b\":[\"\n\"]}"),
@@ -238,7 +238,7 @@ fn errors_name_the_place() {
     assert_eq!(error("[[],[]]"), "no coordinates: the points are empty");
     assert_eq!(
         error("{\"a\":1}"),
-        "no array of points: there is none in the object; write an array of arrays or of objects, for \
+        "no array of points: the object has none; write an array of arrays or of objects, for \
          instance df.to_json(…, orient=\"records\")"
     );
     // Lists of different lengths are no table, and one list is one column.
@@ -248,8 +248,8 @@ fn errors_name_the_place() {
         error("[[\"a\"],[\"b\"]]"),
         "no coordinates: no column holds only numbers; column `a` has `b` in record 0"
     );
-    assert_eq!(error("  \n"), "nothing to read: the file is blank");
-    assert_eq!(error("[\0]"), "not JSON: there are NUL bytes in it; is it UTF-16? Save it as UTF-8");
+    assert_eq!(error("  \n"), "nothing to read: the file contains only white space");
+    assert_eq!(error("[\0]"), "not JSON: the file contains NUL bytes; is it UTF-16? Save it as UTF-8");
 }
 
 #[test]

@@ -124,21 +124,21 @@ fn headers_that_lie_are_found_out() {
     for (content, part) in [
         (
             patched(&plain, 107, &101u32.to_le_bytes()),
-            "cut short: the header promises 101 points and there are 100",
+            "cut short: the header declares 101 points, but the file has 100",
         ),
-        (patched(&plain, 107, &u32::MAX.to_le_bytes()), "cut short: the header promises 4294967295 points"),
+        (patched(&plain, 107, &u32::MAX.to_le_bytes()), "cut short: the header declares 4294967295 points"),
         (patched(&plain, 96, &u32::MAX.to_le_bytes()), "LAS header: the points begin at byte 4294967295"),
-        (patched(&plain, 104, &[11]), "point format 11: there are 0 to 10"),
-        (patched(&plain, 105, &[3, 0]), "LAS header: a point of format 1 takes 28 bytes, not 3"),
+        (patched(&plain, 104, &[11]), "point format 11: must be between 0 and 10"),
+        (patched(&plain, 105, &[3, 0]), "LAS header: a point of format 1 needs 28 bytes, but a record has 3"),
         (patched(&plain, 131, &f64::NAN.to_le_bytes()), "a scale or offset is not finite"),
-        (plain[..plain.len() - 1].to_vec(), "cut short: the header promises 100 points and there are 99"),
+        (plain[..plain.len() - 1].to_vec(), "cut short: the header declares 100 points, but the file has 99"),
         (plain[..150].to_vec(), "cut short"),
-        (patched(&plain, 104, &[0x81]), "there is no record that says how they are compressed"),
-        (patched(&packed, 107, &u32::MAX.to_le_bytes()), "4294967295 points cannot be in"),
+        (patched(&plain, 104, &[0x81]), "the record that describes their compression is missing"),
+        (patched(&packed, 107, &u32::MAX.to_le_bytes()), "4294967295 points cannot fit in"),
         // A hundred times as many points as bytes.
-        (patched(&packed, 107, &(100 * packed.len() as u32).to_le_bytes()), "points cannot be in"),
+        (patched(&packed, 107, &(100 * packed.len() as u32).to_le_bytes()), "points cannot fit in"),
         (patched(&packed, 107, &100_000u32.to_le_bytes()), ""),
-        (patched(&packed, 105, &[60, 0]), "they take 28 bytes each, and 60 by the header"),
+        (patched(&packed, 105, &[60, 0]), "they have 28 bytes each, but 60 according to the header"),
         (
             patched(&packed, table(&packed) + 4, &u32::MAX.to_le_bytes()),
             "the table has more chunks than the file has room for",
@@ -246,11 +246,9 @@ fn points_that_the_header_does_not_have_are_said() {
     let whole = scan(1, true, 60_000);
     let patched =
         |count: u32| Sample::new("a.laz", [&whole[..107], &count.to_le_bytes(), &whole[111..]].concat());
-    for (count, want) in [
-        (60_000, None),
-        (50_001, None),
-        (50_000, Some("1 chunk after the points that the header has was not read")),
-    ] {
+    for (count, want) in
+        [(60_000, None), (50_001, None), (50_000, Some("1 chunk beyond the header's points was not read"))]
+    {
         let info = patched(count).info();
         assert_eq!((info.rows, info.skipped.first().map(String::as_str)), (count.into(), want));
     }

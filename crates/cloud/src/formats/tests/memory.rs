@@ -106,10 +106,7 @@ fn frames_beyond_those_listed_open_by_number() {
     assert_eq!(parts(&sample.path, &Silent).unwrap().len(), limits::MAX_PARTS);
     assert_eq!(
         sample.error(),
-        format!(
-            "more frames than are listed: say which with FILE:NUMBER; there are {}",
-            limits::MAX_PARTS + 2
-        )
+        format!("too many frames to list: choose one with FILE:NUMBER; frames: {}", limits::MAX_PARTS + 2)
     );
     let last = sample.read_part(&(limits::MAX_PARTS + 1).to_string()).unwrap();
     assert_eq!(last.values, [1.0, 2.0, 3.0]);

@@ -37,10 +37,10 @@ fn the_frames_of_a_trajectory_are_parts() {
 #[test]
 fn errors_name_the_place() {
     let error = |text: &str| Sample::new("a.xyz", text).error();
-    assert_eq!(error("3\nwater\nO 0 0 0\nH 0 1 0\n"), "cut short: a frame promises 3 atoms and has 2");
-    let more = "line 4: `H 0 1 0` is not a number of atoms, which should follow a frame; has that more \
-                atoms than it promises?";
+    assert_eq!(error("3\nwater\nO 0 0 0\nH 0 1 0\n"), "cut short: a frame declares 3 atoms but has 2");
+    let more = "line 4: `H 0 1 0` is not a number of atoms, which should follow a frame; does it have more \
+                atoms than declared?";
     assert_eq!(error("1\nwater\nO 0 0 0\nH 0 1 0\n"), more);
-    assert_eq!(error("2\nwater\nO 0 0 0\nH 0 1\n"), "line 4, atom 1: fields: 3 where there should be 4");
+    assert_eq!(error("2\nwater\nO 0 0 0\nH 0 1\n"), "line 4, atom 1: expected 4 fields, found 3");
     assert_eq!(error("2\nwater\nO 0 0 0\nH 0 1 z\n"), "line 4, atom 1: `z` is not a number");
 }

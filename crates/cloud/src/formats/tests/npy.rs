@@ -224,10 +224,10 @@ fn what_is_not_read_is_refused() {
         (npy("<f4", false, "(1, 1, 1, 1, 1)", &[0; 4]), "an array of 5 dimensions: reshape"),
         (npy("<f4", false, "(2, 0)", &[]), "no columns"),
         (npy("<f4", false, "(2, -2)", &[]), "no 'shape'"),
-        (npy("<f4", false, "(0, 4097)", &[]), "nothing to read: the header says that there are 0 rows"),
+        (npy("<f4", false, "(0, 4097)", &[]), "nothing to read: the header declares 0 rows"),
         (
             npy("<f4", false, "(1000000000000, 2)", &[0; 8]),
-            "promises 8000000000000 bytes of data and 8 are there",
+            "declares 8000000000000 bytes of data, but the file has 8",
         ),
         (
             npy("<f8", true, "(9223372036854775807, 9223372036854775807)", &[0; 8]),
@@ -237,7 +237,7 @@ fn what_is_not_read_is_refused() {
         (ok[..ok.len() - 1].to_vec(), "cut short"),
         (ok[..50].to_vec(), "cut short"),
         (ok[..9].to_vec(), "cut short"),
-        ([b"\x93NUMPY\x02\x00\xff\xff\xff\xff", &ok[10..]].concat(), "a length of 4294967295 bytes"),
+        ([b"\x93NUMPY\x02\x00\xff\xff\xff\xff", &ok[10..]].concat(), "invalid length of 4294967295 bytes"),
     ] {
         let message = Sample::new("a.npy", &content).error();
         assert!(message.contains(part), "{message}");

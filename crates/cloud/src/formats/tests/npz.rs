@@ -133,7 +133,7 @@ fn no_array_is_read_in_place_of_one_that_is_not() {
         let name = members[1].0.trim_end_matches(".npy");
         assert!(
             message.starts_with("array `data`: ")
-                && message.contains("; name another with FILE:NAME, of `data` (not read), `"),
+                && message.contains("; choose another with FILE:NAME; available: `data` (not read), `"),
             "{message}"
         );
         assert!(message.contains(&format!("`{name}` (2")), "{message}");
@@ -179,7 +179,10 @@ fn archives_of_something_else_say_what() {
         Sample::new("a.csv.zip", &zipped).error(),
         "a zip archive with `a/points.csv`, `readme.txt`: unpack it first"
     );
-    assert_eq!(Sample::new("a.xlsx", &zipped).error(), "Excel files are not read: save the sheet as CSV");
+    assert_eq!(
+        Sample::new("a.xlsx", &zipped).error(),
+        "Excel files are not supported: save the sheet as CSV"
+    );
 }
 
 #[test]
@@ -225,7 +228,7 @@ fn a_header_cannot_promise_more_than_deflate_packs() {
     let promising = |rows: usize| npy("|u1", false, &format!("({rows}, 2)"), &[7; 64]);
     let message = Sample::new("a.npz", npz(&[("a.npy", promising(1_000_000))])).error();
     assert!(
-        message.starts_with("array `a`: cut short: the header promises 2000000 bytes of data, which ")
+        message.starts_with("array `a`: cut short: the header declares 2000000 bytes of data, which ")
             && message.ends_with("cannot hold"),
         "{message}"
     );
@@ -272,14 +275,14 @@ fn another_array_is_not_taken_for_a_damaged_one() {
     let listed = local + 1 + find(&whole[local + 1..], b"train.npy");
     let header = local + 9;
     for (content, why) in [
-        (patched(&whole, header, b"?"), "header: it does not begin like a NumPy array"),
+        (patched(&whole, header, b"?"), "header: does not begin like a NumPy array"),
         (patched(&whole, header + 8, &[0xff; 2]), "data: damaged, and cannot be unpacked"),
         // The signature of its own header, and its name in each of the two places.
         (patched(&whole, local - 30, b"?"), "zip archive: it is damaged, or was cut short"),
-        (patched(&whole, local, b"?"), "zip archive: it has another name in the list at the end"),
+        (patched(&whole, local, b"?"), "zip archive: its name differs from the list at the end"),
     ] {
         let sample = Sample::new("a.npz", content);
-        assert_eq!(sample.error(), format!("array `train`: {why}; name another with FILE:NAME"));
+        assert_eq!(sample.error(), format!("array `train`: {why}; choose another with FILE:NAME"));
         assert!(records(&sample.path, &[0], &Silent).is_err());
         assert!(
             sample
@@ -293,7 +296,7 @@ fn another_array_is_not_taken_for_a_damaged_one() {
     let renamed = Sample::new("a.npz", patched(&whole, listed, b"?")).error();
     assert_eq!(
         renamed,
-        "array `?rain`: zip archive: it has another name in the list at the end; name another with FILE:NAME"
+        "array `?rain`: zip archive: its name differs from the list at the end; choose another with FILE:NAME"
     );
     let data = whole.windows(18).position(|bytes| bytes == [7; 18]).unwrap();
     assert_eq!(
@@ -341,8 +344,8 @@ fn names_of(content: &[u8], name: &[u8]) -> [usize; 2] {
 fn an_array_is_not_hidden_by_its_name() {
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     let [own, listed] = names_of(&whole, b"train.npy");
-    let renamed = "zip archive: it has another name in the list at the end";
-    let packed = "zip archive: it is packed in another way in the list at the end";
+    let renamed = "zip archive: its name differs from the list at the end";
+    let packed = "zip archive: its compression differs from the list at the end";
     // A letter of `.npy`; the method of compression and a flag, in either place.
     for (content, why) in [
         (patched(&whole, listed + 7, b"?"), renamed),
@@ -354,7 +357,7 @@ fn an_array_is_not_hidden_by_its_name() {
         (patched(&whole, own - 22, &[9]), packed),
     ] {
         let sample = Sample::new("a.npz", content);
-        assert_eq!(sample.error(), format!("array `train`: {why}; name another with FILE:NAME"));
+        assert_eq!(sample.error(), format!("array `train`: {why}; choose another with FILE:NAME"));
         assert!(records(&sample.path, &[0], &Silent).is_err() && sample.read_part("train").is_err());
         assert_eq!(sample.part("test"), [1.0; 4]);
     }

@@ -88,21 +88,21 @@ impl Tree {
         let missing = self.groups.iter().fold(0, |sum: u64, (left, _)| sum.saturating_add(*left));
         if missing > 0 {
             return Err(Refusal::Malformed(format!(
-                "its groups promise {missing} columns more than it describes"
+                "its groups declare {missing} more columns than it describes"
             )));
         }
         if self.deepest > MAX_GROUPS {
             let what = format!("columns within {} groups", self.deepest);
-            return Err(Refusal::TooMuch(what, format!("those within {MAX_GROUPS} are read at most")));
+            return Err(Refusal::TooMuch(what, format!("at most {MAX_GROUPS} are supported")));
         }
         if self.names > MAX_NAMES {
-            let why = format!("they take {} bytes, and the most that are read are {MAX_NAMES}", self.names);
+            let why = format!("they take {} bytes; at most {MAX_NAMES} are supported", self.names);
             return Err(Refusal::TooMuch("names of columns with those of their groups".to_owned(), why));
         }
         if self.leaves > MAX_COLUMNS as u64 {
             return Err(Refusal::TooMuch(
                 format!("{} columns", self.leaves),
-                format!("the most that are read are {MAX_COLUMNS}"),
+                format!("at most {MAX_COLUMNS} are supported"),
             ));
         }
         Ok(self.leaves)
@@ -334,7 +334,7 @@ pub(super) fn walk(
                 if let (Some(shape), Some(kind)) = (shape, kind)
                     && !kind.is(wire)
                 {
-                    return Err(format!("field {field} of {} is of another type", shape.name));
+                    return Err(format!("field {field} of {} has the wrong type", shape.name));
                 }
                 (wire, kind, shape.filter(|_| kind.is_some()).map(|of| (of, field)))
             }
@@ -353,7 +353,10 @@ pub(super) fn walk(
         };
         let mut count = |rest: &Rest<'_>, count: u64| {
             if count > elements || count > rest.0.len() as u64 {
-                return Err(format!("a list promises {count} elements, and {} bytes follow", rest.0.len()));
+                return Err(format!(
+                    "a list declares {count} elements, but only {} bytes follow",
+                    rest.0.len()
+                ));
             }
             elements -= count;
             Ok(count)
@@ -383,7 +386,7 @@ pub(super) fn walk(
                 let left = count(&rest, left)?;
                 let kind = if let Some(Kind::List(kind)) = kind { Some(*kind) } else { None };
                 if left > 0 && kind.is_some_and(|kind| !kind.is(head & 15)) {
-                    return Err("the elements of a list are of another type".to_owned());
+                    return Err("the elements of a list have the wrong type".to_owned());
                 }
                 Some(Frame::List { left, of: head & 15, kind })
             }
@@ -397,11 +400,11 @@ pub(super) fn walk(
                 last: 0,
             }),
             13 => rest.skip(16).map(|()| None)?,
-            other => return Err(format!("there is no type {other}")),
+            other => return Err(format!("unknown type {other}")),
         };
         if let Some(inner) = inner {
             if frames.len() == MAX_THRIFT_DEPTH {
-                return Err(format!("it nests more than {MAX_THRIFT_DEPTH} deep"));
+                return Err(format!("nests more than {MAX_THRIFT_DEPTH} deep"));
             }
             frames.push(inner);
         }

@@ -56,17 +56,14 @@ impl<'a, 'i> File<'a, 'i> {
             b"PAR1" => {}
             b"PARE" => return Err(input.unsupported("encrypted Parquet", "write it without encryption")),
             _ => {
-                return Err(input.malformed(
-                    "cut short",
-                    "the description of its columns, which ends the file, is not there",
-                ));
+                return Err(input.malformed("cut short", "the footer with its columns is missing"));
             }
         }
         let length = whole(length);
         let start = input
             .size
             .checked_sub(TRAILER + length)
-            .ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
+            .ok_or_else(|| input.malformed("footer", "longer than the file"))?;
         let footer = source.get_bytes(start, length as usize).map_err(failed)?;
         let columns = footer::check(&footer).map_err(|why| match why {
             Refusal::Malformed(why) => input.malformed("footer", why),
@@ -83,7 +80,7 @@ impl<'a, 'i> File<'a, 'i> {
         if rows != promised {
             return Err(input.malformed(
                 "footer",
-                format!("it promises {promised} rows, and its row groups have {rows}"),
+                format!("it declares {promised} rows, but its row groups have {rows}"),
             ));
         }
         ipc::check_embedded(metadata.file_metadata().key_value_metadata(), input)?;
@@ -117,7 +114,7 @@ impl File<'_, '_> {
             if let Some(codec) = unread(chunk.compression()).filter(|_| columns.binary_search(&root).is_ok())
             {
                 let what = format!("{codec} compression of column `{}`", self.schema().field(root).name());
-                let why = "it is not read; write the file with Snappy: pandas, polars and pyarrow take \
+                let why = "not supported; write the file with Snappy: pandas, polars and pyarrow take \
                            compression=\"snappy\"";
                 return Err(self.input.unsupported(what, why));
             }
@@ -225,7 +222,7 @@ impl File<'_, '_> {
         if at < start + rows {
             return Err(self.input.malformed(
                 "cut short",
-                format!("{} rows of a group are promised, and there are {}", rows, at - start),
+                format!("a row group declares {} rows but has {}", rows, at - start),
             ));
         }
         Ok(true)
@@ -297,7 +294,7 @@ impl ChunkReader for Source {
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         if start.saturating_add(length as u64) > self.size {
-            return Err(ParquetError::EOF(format!("{length} bytes at {start} are outside of the file")));
+            return Err(ParquetError::EOF(format!("{length} bytes at {start} are outside the file")));
         }
         let mut bytes = vec![0; length];
         self.get_read(start)?.read_exact(&mut bytes)?;

@@ -119,7 +119,7 @@ pub(super) fn check(
         );
         if unpacked > packed.saturating_mul(ratio(chunk.compression())).saturating_add(ALWAYS) {
             return Err(bad(format!(
-                "a page promises {unpacked} bytes, which {packed} packed ones cannot hold"
+                "a page declares {unpacked} bytes, which {packed} compressed bytes cannot hold"
             )));
         }
         at = at.saturating_add(page.length).saturating_add(packed);
@@ -131,7 +131,7 @@ pub(super) fn check(
         }
         if let Some(count) = page.dictionary {
             if u64::try_from(count).map_err(|_| negative())?.saturating_mul(least(chunk)) > unpacked {
-                return Err(bad(format!("its dictionary promises {count} values in {unpacked} bytes")));
+                return Err(bad(format!("its dictionary declares {count} values in {unpacked} bytes")));
             }
             dictionary = dictionary.max(unpacked);
         }
@@ -153,7 +153,7 @@ pub(super) fn check(
         largest = largest.max(held);
     }
     if values != chunk.num_values() {
-        return Err(bad(format!("its pages have {values} values, and {} are promised", chunk.num_values())));
+        return Err(bad(format!("its pages have {values} values, but {} are declared", chunk.num_values())));
     }
     size.text =
         if texts { size.text.max(dictionary).max(if all > BATCH_TEXTS { single } else { 0 }) } else { 0 };
@@ -361,7 +361,7 @@ impl Differences {
         // The first number.
         rest.varint()?;
         if count > most {
-            return Err(format!("a page of {most} values promises {count} texts"));
+            return Err(format!("a page of {most} values declares {count} texts"));
         }
         Ok(Self { block, parts, count })
     }

@@ -400,7 +400,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         if at >= MAX_COLUMNS {
             let why = self.input.unsupported(
                 format!("more than {MAX_COLUMNS} columns"),
-                "write a point a row; are rows and columns the other way round?",
+                "write one point per row; is the table transposed?",
             );
             return self.fail(why).map(|()| at);
         }
@@ -466,13 +466,12 @@ impl<'i, 'p> Builder<'i, 'p> {
                 }
             }
             Some(first) if first != kind => {
-                let why = format!("it is {} and the first one {}", kind.name(), first.name());
+                let why = format!("it is {}, but the first one is {}", kind.name(), first.name());
                 return self.fail(self.input.malformed(record, why));
             }
             Some(Kind::Array) if length != self.width => {
                 return self.fail(
-                    self.input
-                        .malformed(record, format!("fields: {length} where there should be {}", self.width)),
+                    self.input.malformed(record, format!("expected {} fields, found {length}", self.width)),
                 );
             }
             Some(_) => {}
@@ -483,7 +482,7 @@ impl<'i, 'p> Builder<'i, 'p> {
 
     fn too_sparse(&mut self) -> Result<(), ()> {
         let why = format!(
-            "{} columns of {} records would be all but empty; give all objects the same fields",
+            "{} columns of {} records would be almost empty; give all objects the same fields",
             self.columns.len(),
             self.rows
         );

@@ -121,7 +121,7 @@ impl Nodes {
         /// Bytes of a member beside its key: room in a hash table, and what counts the references to the key.
         const MEMBER: usize = 80;
         if self.nodes.len() >= MAX_NODES {
-            let why = "that is the most that are read; write a point a row, as an array or object of numbers";
+            let why = "not supported; write one point per row, as an array or object of numbers";
             return Err(
                 input.unsupported(format!("points of more than {MAX_NODES} arrays, objects and values"), why)
             );

@@ -96,7 +96,7 @@ fn parquet(schema: &[u8]) -> Vec<u8> {
 
 #[test]
 fn columns_within_columns() {
-    const SAID: &str = "description of columns: it nests more than 64 deep, which is the most that is read";
+    const SAID: &str = "description of columns: nests more than 64 levels deep, the supported maximum";
     let error = |name: &str, content: Vec<u8>| Sample::new(name, content).error();
     let deep = [1; 3000];
     assert_eq!(error("a.arrows", message(&deep, 1)), SAID);
@@ -170,8 +170,8 @@ fn long_names_of_long_lists() {
     let message = Sample::new("a.arrows", out).error();
     assert_eq!(
         message,
-        "columns of lists: named after their lists they take 104924708864 bytes, and the most that are read \
-         are 536870912"
+        "columns of lists: with their lists' names they take 104924708864 bytes; the limit \
+         is 536870912"
     );
 }
 
@@ -206,7 +206,7 @@ fn batches_with_fewer_rows_than_they_promise() {
         assert_eq!(i64::from_le_bytes(*whole[place..].first_chunk().unwrap()), batch.length());
         let damaged = "data: damaged, and cannot be decoded";
         for (promised, want) in
-            [(batch.length() + 1, damaged), (i64::MAX, damaged), (-1, "data: a batch promises -1 rows")]
+            [(batch.length() + 1, damaged), (i64::MAX, damaged), (-1, "data: a batch declares -1 rows")]
         {
             let mut content = whole.clone();
             content[place..place + 8].copy_from_slice(&promised.to_le_bytes());

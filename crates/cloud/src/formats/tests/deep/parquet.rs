@@ -80,8 +80,8 @@ fn nested(groups: usize) -> Sample {
 
 #[test]
 fn groups_within_groups() {
-    assert_eq!(nested(3000).error(), "columns within 3001 groups: those within 64 are read at most");
-    assert_eq!(nested(64).error(), "columns within 65 groups: those within 64 are read at most");
+    assert_eq!(nested(3000).error(), "columns within 3001 groups: at most 64 are supported");
+    assert_eq!(nested(64).error(), "columns within 65 groups: at most 64 are supported");
     // What nests as deep as may be is opened.
     assert!(nested(63).error().starts_with("no coordinates: "), "{}", nested(63).error());
 }
@@ -91,11 +91,11 @@ fn children_that_are_not_there() {
     let most = i64::from(i32::MAX);
     assert_eq!(
         schema(&[root(most)]).error(),
-        "footer: its groups promise 2147483647 columns more than it describes"
+        "footer: its groups declare 2147483647 more columns than it describes"
     );
     assert_eq!(
         schema(&[root(1), group("g", most)]).error(),
-        "footer: its groups promise 2147483647 columns more than it describes"
+        "footer: its groups declare 2147483647 more columns than it describes"
     );
     assert_eq!(schema(&[root(1), group("g", -1)]).error(), "footer: element 1 of its schema has -1 children");
     assert_eq!(
@@ -107,8 +107,8 @@ fn children_that_are_not_there() {
 #[test]
 fn elements_that_are_not_there() {
     let error = |count| Sample::new("a.parquet", file(&[], count, &[root(1), leaf("x")], &[])).error();
-    assert_eq!(error(1 << 31), "footer: a list promises 2147483648 elements, and 22 bytes follow");
-    assert_eq!(error(3), "footer: field 2 of SchemaElement is of another type");
+    assert_eq!(error(1 << 31), "footer: a list declares 2147483648 elements, but only 22 bytes follow");
+    assert_eq!(error(3), "footer: field 2 of SchemaElement has the wrong type");
 }
 
 #[test]
@@ -119,8 +119,8 @@ fn long_names_of_groups_with_many_columns() {
         [root(1), group(&"n".repeat(100_000), 10_000)].into_iter().chain(columns).collect();
     assert_eq!(
         schema(&elements).error(),
-        "names of columns with those of their groups: they take 1000010000 bytes, and the most that are \
-         read are 268435456"
+        "names of columns with those of their groups: they take 1000010000 bytes; at most 268435456 \
+         are supported"
     );
 }
 
@@ -136,20 +136,20 @@ fn between(before: &[u8], after: &[u8]) -> Sample {
 
 #[test]
 fn fields_that_nobody_knows() {
-    assert_eq!(between(&[], &unknown(&[0x19; 100_000])).error(), "footer: it nests more than 64 deep");
+    assert_eq!(between(&[], &unknown(&[0x19; 100_000])).error(), "footer: nests more than 64 deep");
     // What is harmless is passed over.
     let short = unknown(&[list(2, 9), list(2, 5), vec![1, 2], list(1, 8), text("a")].concat());
     assert!(between(&[], &short).read("").is_ok());
     // The number of rows as text, in which the decoder would read fields of its own.
     let disguised = [vec![0x38], text("\x02\x19\x0c")].concat();
-    assert_eq!(between(&disguised, &[]).error(), "footer: field 3 of FileMetaData is of another type");
+    assert_eq!(between(&disguised, &[]).error(), "footer: field 3 of FileMetaData has the wrong type");
 }
 
 #[test]
 fn truth_values_that_take_no_bytes() {
     let most = list(i32::MAX as u64, 1);
     let message = between(&[], &unknown(&[list(1000, 9), most.repeat(1000)].concat())).error();
-    assert_eq!(message, "footer: a list promises 2147483647 elements, and 5995 bytes follow");
+    assert_eq!(message, "footer: a list declares 2147483647 elements, but only 5995 bytes follow");
 }
 
 /// CRC-32.
@@ -244,19 +244,19 @@ fn rows_that_are_not_there() {
         assert!(describe(&sample.path, &Silent).is_err() && records(&sample.path, &[0], &Silent).is_err());
         sample.error()
     };
-    assert_eq!(error(|told| told.rows = 2000), "footer: it promises 2000 rows, and its row groups have 1000");
+    assert_eq!(error(|told| told.rows = 2000), "footer: it declares 2000 rows, but its row groups have 1000");
     assert_eq!(
         error(|told| (told.rows, told.in_group) = (2000, 2000)),
         "column `x`: it has 1000 values in a group of 2000 rows"
     );
     let in_column = |told: &mut Told| (told.rows, told.in_group, told.in_column) = (2000, 2000, 2000);
-    assert_eq!(error(in_column), "column `x`: its pages have 1000 values, and 2000 are promised");
+    assert_eq!(error(in_column), "column `x`: its pages have 1000 values, but 2000 are declared");
     let everywhere =
         |told: &mut Told| (told.rows, told.in_group, told.in_column, told.in_page) = (2000, 2000, 2000, 2000);
     assert_eq!(error(everywhere), "data: damaged, and cannot be decoded");
     let fewer = |told: &mut Told| (told.rows, told.in_group, told.in_column) = (500, 500, 500);
-    assert_eq!(error(fewer), "column `x`: its pages have 1000 values, and 500 are promised");
-    assert_eq!(error(|told| told.rows = -5), "footer: it promises -5 rows, and its row groups have 1000");
+    assert_eq!(error(fewer), "column `x`: its pages have 1000 values, but 500 are declared");
+    assert_eq!(error(|told| told.rows = -5), "footer: it declares -5 rows, but its row groups have 1000");
 }
 
 #[test]
@@ -281,15 +281,15 @@ fn pages_that_promise_too_much() {
     let most = i64::from(i32::MAX);
     assert_eq!(
         promising(0, most),
-        "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold"
+        "column `x`: a page declares 2147483647 bytes, which 4000 compressed bytes cannot hold"
     );
     assert_eq!(
         promising(1, 100_000),
-        "column `x`: a page promises 100000 bytes, which 4000 packed ones cannot hold"
+        "column `x`: a page declares 100000 bytes, which 4000 compressed bytes cannot hold"
     );
     assert_eq!(
         promising(2, most),
-        "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold"
+        "column `x`: a page declares 2147483647 bytes, which 4000 compressed bytes cannot hold"
     );
     assert_eq!(promising(0, -1), "column `x`: a page has a negative number of bytes or values");
     // Truth values that take no bytes, in fields that nobody knows.
@@ -297,7 +297,7 @@ fn pages_that_promise_too_much() {
     let message = told(&numbers, |told| told.more = many).error();
     assert!(
         message
-            .starts_with("column `x`: the header of a page is damaged: a list promises 2147483647 elements"),
+            .starts_with("column `x`: the header of a page is damaged: a list declares 2147483647 elements"),
         "{message}"
     );
 }
@@ -344,7 +344,7 @@ fn texts_whose_lengths_come_first() {
                 let message =
                     describe(&Sample::new("a.parquet", content).path, &Silent).unwrap_err().to_string();
                 assert!(
-                    message.starts_with("column `other`: a page of 201 values promises 16383 texts"),
+                    message.starts_with("column `other`: a page of 201 values declares 16383 texts"),
                     "{message}"
                 );
             }

@@ -74,7 +74,7 @@ fn what_is_damaged_is_refused() {
     // What is missing may be of another data set, which is no reason to be silent.
     for length in [content.len() / 2, content.len() - 1] {
         let message = Sample::new("a.hdf5", &content[..length]).error();
-        assert!(message.starts_with("cut short: the file should have "), "{message}");
+        assert!(message.starts_with("cut short: the file has "), "{message}");
     }
     let stop = std::sync::atomic::AtomicBool::new(true);
     let sample = Sample::new("a.hdf5", content);

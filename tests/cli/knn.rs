@@ -560,7 +560,8 @@ fn an_answer_says_what_its_reader_may_not_expect() {
         "note: k = 9 is more than the 6 points: ranks from 6 on are empty\n"
     );
     place.write("far.csv", "lon,lat\n200,10\n20,95\n");
-    let far = "note: lat ranges from 10 to 95, but a latitude in degrees must be between -90 and 90: the columns are \
+    let far = "note: lat ranges from 10 to 95, but a latitude in degrees must be between -90 and 90: the \
+               columns are \
                searched as a plane, by metric l2\n";
     let query = "note: the query is at lon = 1, lat = 2\n";
     let found = [

@@ -36,8 +36,8 @@ pub enum GlobeError {
     },
     /// A value is out of range.
     #[error(
-        "row {row}, column {column}: invalid {what} {value}: must be between -{limit} and {limit} degrees; {}: \
-         {origin}",
+        "row {row}, column {column}: invalid {what} {value}: must be between -{limit} and {limit} degrees; \
+         {}: {origin}",
         Hint::GlobeColumns.option()
     )]
     OutOfRange {
@@ -77,8 +77,8 @@ pub enum GlobeError {
     },
     /// The names of the query columns are in the opposite order.
     #[error(
-        "query columns ({queries}) are in a different order than the data's ({data}); choose both in the same \
-         order, or give them the same names: {origin}"
+        "query columns ({queries}) are in a different order than the data's ({data}); choose both in the \
+         same order, or give them the same names: {origin}"
     )]
     Order {
         /// Names of the query columns.

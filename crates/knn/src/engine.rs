@@ -124,8 +124,8 @@ pub enum EngineError {
     },
     /// The problem does not fit into the device's memory.
     #[error(
-        "the job needs {needed} MiB on {device}, but only {free} MiB is free; use fewer queries or points, or \
-         --engine lockstep"
+        "the job needs {needed} MiB on {device}, but only {free} MiB is free; use fewer queries or points, \
+         or --engine lockstep"
     )]
     Memory {
         /// Memory that the job needs, in MiB, rounded up.
@@ -137,8 +137,8 @@ pub enum EngineError {
     },
     /// The problem does not fit into host memory.
     #[error(
-        "the job needs {needed} MiB of memory, but only {free} MiB is free; use fewer queries or points, or a \
-         smaller k"
+        "the job needs {needed} MiB of memory, but only {free} MiB is free; use fewer queries or points, or \
+         a smaller k"
     )]
     HostMemory {
         /// Memory that the job needs, in MiB, rounded up.
@@ -163,8 +163,8 @@ pub enum EngineError {
     /// The driver refused memory that was free when the job was checked, usually because another program has
     /// allocated it since.
     #[error(
-        "{device} has only {free} MiB of memory left, too little for the job; use fewer queries or points, or \
-         --engine lockstep"
+        "{device} has only {free} MiB of memory left, too little for the job; use fewer queries or points, \
+         or --engine lockstep"
     )]
     MemoryRefused {
         /// Free memory in MiB, rounded down.

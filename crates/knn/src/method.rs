@@ -215,7 +215,8 @@ pub fn alternatives(method: &str) -> Result<Vec<String>, String> {
     let count = counts.fold(1usize, usize::saturating_mul);
     if count > MOST_ALTERNATIVES {
         return Err(format!(
-            "the alternatives of {engine} expand to more than {MOST_ALTERNATIVES} methods; give fewer alternatives"
+            "the alternatives of {engine} expand to more than {MOST_ALTERNATIVES} methods; give fewer \
+             alternatives"
         ));
     }
     let mut all = vec![String::new()];

@@ -108,7 +108,11 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// The file contains several clouds, and the choice is ambiguous.
-    #[error("several clouds: choose one with FILE:NAME; available: {}: {}", parts::list(parts), path.display())]
+    #[error(
+        "several clouds: choose one with FILE:NAME; available: {}: {}",
+        parts::list(parts),
+        path.display()
+    )]
     Ambiguous {
         /// All clouds in the file.
         parts: Vec<Entry>,

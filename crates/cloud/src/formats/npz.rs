@@ -148,7 +148,8 @@ impl Arrays {
                     };
                     if header.bytes > here {
                         let why = format!(
-                            "the header declares {} bytes of data, which {packed} compressed bytes cannot hold",
+                            "the header declares {} bytes of data, which {packed} compressed bytes cannot \
+                             hold",
                             header.bytes
                         );
                         return Err(input.malformed("cut short", why));

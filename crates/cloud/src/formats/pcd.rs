@@ -261,7 +261,8 @@ fn ascii(
 /// The error for more points than the header declares.
 fn too_many(header: &Header, points: u64, input: &Input<'_>) -> FormatError {
     let why = format!(
-        "the header declares {}, but the file has {points}; if they all belong there, correct POINTS, WIDTH and HEIGHT",
+        "the header declares {}, but the file has {points}; if they all belong there, correct POINTS, WIDTH \
+         and HEIGHT",
         header.points
     );
     input.malformed("points", why)

@@ -182,7 +182,8 @@ pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
                     let namespaces: usize = declared.iter().sum();
                     if namespaces > MAX_XML_NAMESPACES {
                         return Err(format!(
-                            "nested elements declare {namespaces} namespaces; at most {MAX_XML_NAMESPACES} are supported"
+                            "nested elements declare {namespaces} namespaces; at most {MAX_XML_NAMESPACES} \
+                             are supported"
                         ));
                     }
                 }

@@ -93,8 +93,8 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
         }
         Error::UnsupportedFilter(filter) => {
             let why = format!(
-                "{filter} is not supported; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or as \
-                 .npy"
+                "{filter} is not supported; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or \
+                 as .npy"
             );
             input.unsupported(format!("{what}: compression"), why)
         }

@@ -162,8 +162,8 @@ fn several_scans_ask_which() {
         Sample::new("a.e57", file(vec![cartesian("hall", None, 4), spherical(), cartesian("hall", None, 2)]));
     assert_eq!(
         sample.error(),
-        "several clouds: choose one with FILE:NAME; available: `hall` (4 × 7), `dome` (4 × 3), `hall #2` (2 × \
-         7)"
+        "several clouds: choose one with FILE:NAME; available: `hall` (4 × 7), `dome` (4 × 3), `hall #2` (2 \
+         × 7)"
     );
     assert_eq!(sample.read_part("dome").unwrap().rows(), 4);
     assert_eq!(sample.read_part("hall #2").unwrap().rows(), 2);

@@ -153,7 +153,8 @@ fn names_and_contents_must_agree() {
         (
             "a.asc",
             b"NCOLS 2\nNROWS 3\nXLLCORNER 0.0\n",
-            "Esri ASCII grids are not supported: convert it to points, for instance with gdal_translate -of XYZ",
+            "Esri ASCII grids are not supported: convert it to points, for instance with gdal_translate -of \
+             XYZ",
         ),
         ("a.obj", b"v 1 2 3\nvn 0 0 1\n", "OBJ files are not supported: convert its vertices to points"),
         ("a.glb", b"glTF\x02", "glTF files are not supported: convert its vertices to PLY"),

@@ -197,7 +197,8 @@ fn headers_that_lie_are_found_out() {
         Sample::new("a.pcd", &whole[..whole.len() - 1]).error(),
         "cut short: the header declares 3 points of 33 bytes, but the file has 2"
     );
-    let more = "points: the header declares 3, but the file has 4; if they all belong there, correct POINTS, WIDTH and HEIGHT";
+    let more = "points: the header declares 3, but the file has 4; if they all belong there, correct POINTS, \
+                WIDTH and HEIGHT";
     assert_eq!(Sample::new("a.pcd", [&whole[..], &[7; 33]].concat()).error(), more);
     let text = String::from_utf8(ascii()).unwrap();
     let last = text.trim_end().lines().last().unwrap();

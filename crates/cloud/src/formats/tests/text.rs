@@ -235,7 +235,8 @@ fn tables_too_wide_are_refused_and_names_alike_are_told_apart() {
     let alike = Sample::new("a.csv", format!("{}\n", vec!["a"; 500].join(","))).error_of("a");
     assert_eq!(
         alike,
-        "column `a`: 500 columns have this name; choose one by index: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … 500 in all"
+        "column `a`: 500 columns have this name; choose one by index: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, \
+         … 500 in all"
     );
 }
 
@@ -300,7 +301,8 @@ fn lines_are_counted_as_an_editor_counts_them() {
 #[test]
 fn a_count_is_a_promise() {
     let error = |name: &str, text: &str| Sample::new(name, text).error();
-    let few = "rows: the first line declares 5, but the file has 2; if the file is not cut short, correct that line";
+    let few = "rows: the first line declares 5, but the file has 2; if the file is not cut short, correct \
+               that line";
     assert_eq!(error("a.pts", "5\n1 2 3\n4 5 6\n"), few);
     assert_eq!(error("a.txt", "5\r\n1 2 3\r\n4 5 6"), few);
     assert!(

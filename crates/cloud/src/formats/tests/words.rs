@@ -119,7 +119,8 @@ fn errors_name_the_place() {
     let count = |promised: usize| Sample::new("a.vec", format!("{promised} 2\na 1 2\nb 3 4\n")).error();
     assert_eq!(
         count(5),
-        "words: the first line declares 5, but the file has 2; if the file is not cut short, correct that line"
+        "words: the first line declares 5, but the file has 2; if the file is not cut short, correct that \
+         line"
     );
     assert_eq!(
         count(1),

@@ -261,7 +261,8 @@ fn lists_of_numbers_are_the_cloud() {
         let message = sample.error();
         assert_eq!(
             message,
-            "record 2: the list in column `vector` has 5 numbers, but the first list has 2; all must have the same length"
+            "record 2: the list in column `vector` has 5 numbers, but the first list has 2; all must have \
+             the same length"
         );
     }
 }

@@ -14,7 +14,7 @@ fn nothing_is_written_over_what_is_searched_or_read_only() {
     place.write("kept.csv", "mine");
     fs::set_permissions(place.path("kept.csv"), std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
     let error = place.fails(1, "generate uniform:n=3 kept.csv");
-    assert_eq!(error, "cannot write: the file that is there is read-only: kept.csv");
+    assert_eq!(error, "cannot write: the existing file is read-only: kept.csv");
     assert_eq!(fs::read_to_string(place.path("own.csv")).unwrap(), rows);
     assert_eq!(fs::read_to_string(place.path("kept.csv")).unwrap(), "mine");
 }

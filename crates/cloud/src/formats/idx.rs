@@ -56,7 +56,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
             Ok(())
         },
     )?;
-    // Only at its end is the checksum of gzip compared.
+    // Reading to the end verifies the checksum of gzip.
     if input.pass(&mut file)? > 0 {
         skipped.push("data after the numbers was not read".to_owned());
     }

@@ -1,7 +1,7 @@
 //! E57 laser scans: x, y and z of one scan, in the frame of the file, and the other attributes of its points.
 //!
-//! Spherical coordinates are converted to Cartesian, the scan's pose is applied, and points that the scanner
-//! marks as invalid, or of which it only knows the direction, are rows of NaN. Each scan of a file is a
+//! Spherical coordinates are converted to Cartesian, and the scan's pose is applied. Points that the scanner
+//! marks as invalid, or for which it knows only the direction, are rows of NaN. Each scan of a file is an
 //! [`Entry`].
 
 mod check;
@@ -18,10 +18,10 @@ use super::{
     number_cell, printable, whole,
 };
 
-/// Bytes that are made of a byte of XML, about.
+/// Approximate memory per byte of XML.
 const XML: u64 = 8;
 
-/// Refuses a file that does not end with a page, which the decoder takes for truncated.
+/// Rejects a file that does not end with a whole page, which the decoder reports as truncated.
 fn check_pages(input: &Input<'_>) -> Result<()> {
     let behind = input.size % check::PAGE;
     if behind == 0 {
@@ -96,7 +96,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     })
 }
 
-/// Passes the first points of a scan to `take`, at most `end`; returns how many there are.
+/// Passes at most the first `end` points of a scan to `take`; returns their number.
 fn visit(
     file: &mut E57Reader<Near<'_>>,
     scan: &PointCloud,
@@ -141,7 +141,7 @@ fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>> {
     }
     check_pages(input)?;
     input.claim(number(32).saturating_mul(XML), "the description of the scans")?;
-    // If it cannot be read, the decoder says why.
+    // If it cannot be read, the decoder reports why.
     if let Ok(text) = E57Reader::raw_xml(&mut file) {
         check::xml(&text).map_err(|why| input.unsupported("description of the scans", why))?;
     }
@@ -185,8 +185,8 @@ fn list(scans: &[PointCloud]) -> Vec<Entry> {
     parts
 }
 
-/// Checks what the header declares against the size of the file. Constant values take no bits, so without any
-/// others the decoder would produce points without end.
+/// Checks the header's declarations against the file size. Constant values have no bits, so a scan with only
+/// such attributes would give points without end.
 fn check_scan(scan: &PointCloud, input: &Input<'_>) -> Result<()> {
     if scan.prototype.len() > MAX_E57_ATTRIBUTES {
         let why = format!("at most {MAX_E57_ATTRIBUTES} are supported; convert it to LAS or PLY");
@@ -370,7 +370,7 @@ mod tests {
             error(64, i64::MAX, u64::MAX),
             format!("cut short: the file is too small for the declared {} points", u64::MAX)
         );
-        // What takes no bits would be made without end.
+        // Values without bits would be produced without end.
         assert_eq!(error(3, 5, 1), "points that are all the same: nothing of them is stored");
         assert_eq!(error(0, 5, 1), "points that are all the same: nothing of them is stored");
         assert_eq!(error(3, 5, 0), "");

@@ -32,7 +32,7 @@ struct Frame {
     width: usize,
 }
 
-/// Lists the frames, named by number, or as many as are listed.
+/// Lists the frames, named by number, up to the limit.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
     Ok(entries(&frames(input)?))
 }
@@ -65,7 +65,7 @@ fn entries(frames: &[Frame]) -> Vec<Entry> {
 
 /// The frame that the path names, or the only one.
 fn choose(frames: &[Frame], input: &Input<'_>) -> Result<usize> {
-    // Frames beyond those that are listed have numbers too.
+    // Frames beyond the listed ones can be selected by number too.
     match input.part().map(str::parse) {
         Some(Ok(at)) if at < frames.len() => Ok(at),
         None if frames.len() > MAX_PARTS => {

@@ -1,5 +1,5 @@
-//! NumPy's `.npy`: one numeric array, of points × coordinates or of pictures: n × height × width, and 1 or 3
-//! channels if they are last; or a structured array, which is a table with a column for each field.
+//! NumPy's `.npy`: one numeric array of points × coordinates or of pictures (n × height × width, optionally
+//! with 1 or 3 channels last), or a structured array, which is a table with one column per field.
 
 use std::io::Read;
 
@@ -14,12 +14,12 @@ use super::{
 };
 use crate::table::{Real, Values, with_values};
 
-/// What to do with an array of another shape.
+/// Advice for an array of another shape.
 const RESHAPE: &str = "reshape it to points × coordinates";
 
-/// What errors call an array of one value.
+/// Name of an array with one value in errors.
 pub(super) const SCALAR: &str = "an array of 0 dimensions";
-/// How errors about elements that are not numbers begin.
+/// Prefix of errors about elements that are not numbers.
 pub(super) const ELEMENTS: &str = "elements of type ";
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
@@ -164,7 +164,7 @@ impl Header {
             .ok_or_else(|| {
                 input.malformed("shape", format!("{rows} × {columns} numbers are more than a file can hold"))
             })?;
-        // In Fortran order one dimension is the same.
+        // One-dimensional arrays are the same in Fortran order.
         let fortran = fortran && fields.is_empty();
         Ok(Self {
             number,
@@ -185,8 +185,8 @@ impl Header {
         Even { start: 0, record: self.stride, rows: self.rows as u64 }
     }
 
-    /// All columns of the records that `read` picks out of even ones: rows, or one column after the other in
-    /// Fortran order.
+    /// All columns of the records selected by `read` from fixed-size records: rows, or one column after the
+    /// other in Fortran order.
     fn records(
         &self,
         input: &Input<'_>,
@@ -234,8 +234,7 @@ impl Header {
         Ok(self.sheet_columns(input)?.into_iter().map(|column| column.name).collect())
     }
 
-    /// The columns: of pictures they are named after their pixels, from the upper left on, as those of an IDX
-    /// file.
+    /// The columns; those of pictures are named after their pixels, from the upper left, as in an IDX file.
     fn sheet_columns(&self, input: &Input<'_>) -> Result<Vec<SheetColumn>> {
         let columns = self.checked_width(input)?;
         if !self.fields.is_empty() {
@@ -255,7 +254,7 @@ impl Header {
         Ok(SheetColumn::pixels(columns, width, channels))
     }
 
-    /// The number of columns, refused if implausible: each has a name, and nobody searches in a million
+    /// The number of columns, rejected if implausible: each needs a name, and searches do not have a million
     /// dimensions.
     fn checked_width(&self, input: &Input<'_>) -> Result<usize> {
         if self.columns > MAX_COLUMNS {
@@ -328,7 +327,7 @@ fn read_by_column<T: Real>(
     input: &Input<'_>,
 ) -> Result<()> {
     let Header { number, endian, rows, columns: width, .. } = *header;
-    // A column that was selected twice is copied at the end.
+    // A column selected twice is copied at the end.
     let position_of = places(selected, width);
     let mut decoded: Vec<T> = Vec::new();
     for (at, position) in position_of.iter().enumerate() {
@@ -336,7 +335,7 @@ fn read_by_column<T: Real>(
             reader,
             |why| input.io(why),
             |row, bytes| {
-                // Only once data has arrived.
+                // Reserve only once data has arrived.
                 if at == 0 && row == 0 {
                     input.reserve(values, rows * selected.len())?;
                     values.resize(rows * selected.len(), T::default());
@@ -362,7 +361,7 @@ fn read_by_column<T: Real>(
     Ok(())
 }
 
-/// Sizes, as people write them.
+/// Sizes for display: `3 × 4`.
 pub(super) fn sizes(sizes: &[impl ToString]) -> String {
     sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ")
 }

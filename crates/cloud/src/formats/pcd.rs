@@ -1,9 +1,9 @@
-//! PCD, the Point Cloud Library's format, in its three encodings: text, binary point by point, or compressed
-//! field by field.
+//! PCD, the Point Cloud Library's format, in its three encodings: text, binary by point, or compressed by
+//! field.
 //!
-//! A field of several numbers becomes as many columns, `fpfh_0`, `fpfh_1`, …. A packed colour, `rgb` or
-//! `rgba`, becomes the columns `red`, `green`, `blue` (and `alpha`), from 0 to 255. Points that a sensor did
-//! not see are rows of NaN.
+//! A field of several numbers becomes several columns, `fpfh_0`, `fpfh_1`, …. A packed colour, `rgb` or
+//! `rgba`, becomes the columns `red`, `green`, `blue` (and `alpha`), from 0 to 255. Points without a
+//! measurement are rows of NaN.
 
 use std::io::{BufRead, Read};
 
@@ -14,7 +14,7 @@ use super::{
     number_cell, printable, whole,
 };
 
-/// Bytes of a compressed field that are decoded at a time, or one point if that is larger.
+/// Bytes of a compressed field decoded at a time, or one point if that is larger.
 const CHUNK: usize = 1 << 18;
 
 /// Whether a text begins like a PCD header, for files without the first comment line.
@@ -57,7 +57,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let format = format!("PCD, {}{grid}", header.encoding.name());
     let mut sheet = Sheet::new(input, format, columns, selected, header.points, values);
     let behind = match header.encoding {
-        // Lines after the points are refused.
+        // Lines after the points are rejected.
         Encoding::Ascii => 0,
         Encoding::Binary => input.size.saturating_sub(header.length + header.points * header.stride() as u64),
         Encoding::Compressed => input.size.saturating_sub(header.length + 8 + packed),
@@ -68,7 +68,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     Ok(sheet)
 }
 
-/// Reads all columns of some records: by seeking, or sequentially where that is impossible.
+/// Reads all columns of some records: by seeking, or sequentially if seeking is impossible.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
@@ -99,7 +99,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     Ok(picked.into_records(columns))
 }
 
-/// The error for more columns than are read.
+/// The error for too many columns.
 fn too_many_columns(input: &Input<'_>) -> FormatError {
     input.unsupported("too many columns", format!("at most {MAX_PCD_COLUMNS} are supported"))
 }
@@ -142,7 +142,7 @@ impl Cell {
             if count > MAX_PCD_COLUMNS - cells.len() {
                 return Err(too_many_columns(input));
             }
-            // Each column has the name, here and in the sheet.
+            // Each name is stored here and in the sheet.
             let bytes = field.name.len() as u64 + size_of::<Self>() as u64;
             input.claim(
                 (2 * bytes * count as u64).saturating_add(SheetColumn::claimed(count as u64)),
@@ -221,7 +221,7 @@ fn ascii(
             ));
         }
         let words = cell::words(&line);
-        // Counted first, as a line may be as long as the file.
+        // Counted first, because a line may be as long as the file.
         let count = words.clone().count();
         if count == 0 {
             continue;
@@ -332,7 +332,7 @@ fn compressed(
         std::io::ErrorKind::InvalidData => input.malformed("compressed points", why.to_string()),
         _ => input.io(why),
     };
-    // The declared sizes were checked against the size of the file above.
+    // The declared sizes were checked against the file size above.
     let (rows, width) = (header.points as usize, cells.len());
     let selected = wanted.map_or(rows, <[usize]>::len);
     let mut values = Vec::new();

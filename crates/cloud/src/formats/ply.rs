@@ -14,7 +14,7 @@ use crate::table::{Real, Values, with_values};
 /// A file that is read in order.
 type File<'p> = BufReader<Watched<'p>>;
 
-/// Names that programs give to the element with the points.
+/// Names used for the element with the points.
 const VERTEX: [&str; 4] = ["vertex", "vertices", "point", "points"];
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
@@ -30,7 +30,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut values = Values::new(header.encoding != Encoding::Ascii && properties.iter().all(fits));
     header.elements[..at].iter().try_for_each(|element| stream.skip(element))?;
     with_values!(&mut values, values => stream.read(vertex, &properties, values))?;
-    // What follows the last element is nothing that the header tells of.
+    // Data after the last element is not declared in the header.
     let behind = if at + 1 == header.elements.len() { stream.rest()? } else { 0 };
     let lists = vertex.properties.iter().filter(|property| property.count.is_some());
     let mut skipped: Vec<String> =
@@ -313,7 +313,7 @@ impl Stream<'_, '_> {
         reader.stream_position().map_err(|why| input.io(why))
     }
 
-    /// The number of bytes that are left, of text not counting white space.
+    /// The number of remaining bytes, excluding white space in text.
     fn rest(self) -> Result<u64> {
         match self {
             Self::Ascii(ascii) => ascii.rest(),
@@ -356,7 +356,7 @@ impl<'i, 'p> Ascii<'i, 'p> {
         Ok(value)
     }
 
-    /// The number of bytes that are left, not counting white space.
+    /// The number of remaining bytes, excluding white space.
     fn rest(mut self) -> Result<u64> {
         let black = |bytes: &[u8]| bytes.iter().filter(|byte| !byte.is_ascii_whitespace()).count() as u64;
         let mut count = black(&self.line[self.at..]);

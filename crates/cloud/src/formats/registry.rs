@@ -1,4 +1,4 @@
-//! Every format, and which of them a file has.
+//! All formats, and recognition of a file's format.
 
 use std::io::Read;
 use std::path::Path;
@@ -25,13 +25,13 @@ pub struct Format {
     pub about: &'static str,
     /// The possible first bytes of a file; empty if there is no magic number.
     magic: &'static [&'static [u8]],
-    /// Whether a file's beginning looks like this format. Consulted if there is no magic number and the
-    /// extension is a generic one for text, or missing.
+    /// Whether a file's beginning looks like this format. Used if there is no magic number and the extension
+    /// is missing or a generic one for text.
     looks: fn(&[u8]) -> bool,
     /// Whether the file may be gzipped.
     gzip: bool,
     pub(super) read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet>,
-    /// Lists the clouds of a file, for formats that can have several; `read` then reads the one of
+    /// Lists the clouds of a file, for formats that can have several; `read` then reads the one chosen by
     /// [`super::parts::choose`].
     pub(super) parts: Option<ListParts>,
     /// The 1-based line of a record, for line-oriented formats.
@@ -50,7 +50,7 @@ impl Format {
 
 /// Every supported format, in display order.
 pub fn registry() -> &'static [Format] {
-    /// What most formats have.
+    /// Defaults of most formats.
     const PLAIN: Format = Format {
         name: TEXT,
         extensions: &[],
@@ -319,28 +319,28 @@ pub(super) const FOREIGN: &[Foreign] = &[
 /// Recognised by its first line, because many of these files have no extension of their own.
 const LIBSVM: &str = "LIBSVM";
 
-/// What to do with a packed file.
+/// Advice for a packed file.
 const UNPACK: &str = "unpack it first";
 
-/// What to do with a table of places.
+/// Advice for a table of positions.
 const TO_CSV: &str = "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY";
 
-/// What to do with a mesh.
+/// Advice for a mesh.
 const MESH: &str =
     "convert its vertices to PLY, for instance with CloudCompare -O FILE -C_EXPORT_FMT PLY -SAVE_CLOUDS";
 
 pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// The name of the format that is a zip archive.
+/// Name of the format that is a zip archive.
 const NPZ: &str = "NumPy archive";
 
-/// The name of the format of tables.
+/// Name of the table format.
 pub(super) const TEXT: &str = "delimited text";
 
-/// The name of the format that other texts are easily mistaken for.
+/// Name of the format that other texts are easily mistaken for.
 const JSON: &str = "JSON";
 
-/// All extensions, for errors about files of none of the formats.
+/// All extensions, for errors about unknown files.
 pub(super) fn known_extensions() -> String {
     let all: Vec<String> = registry()
         .iter()
@@ -355,7 +355,7 @@ const HEAD: u64 = 1 << 16;
 /// Extensions that only say "text": the content may be of any text format.
 const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
 
-/// The format of a file; it must support several clouds if one is named.
+/// Recognises the format of a file; it must support several clouds if one is named.
 pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format> {
     let format = recognise_name(input)?;
     if let (None, Some(name)) = (format.parts, input.part()) {
@@ -367,7 +367,7 @@ pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format> {
     Ok(format)
 }
 
-/// The format that the extension and the first bytes agree on.
+/// The format on which the extension and the first bytes agree.
 fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     // Files in /proc report a length of 0, and reading one such as /proc/kmsg can block.
     let head = if input.size > 0 { unpacked::beginning(input.open()?, HEAD, input)? } else { Vec::new() };
@@ -390,7 +390,7 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     let open = by_extension.is_none() || ANY_TEXT.contains(&extension.as_str());
     let by_magic = registry().iter().find(|format| format.begins(&head));
     if input.skipped > 0 {
-        // What the first lines look like says nothing of the others.
+        // The first lines may differ from the rest.
         let text = &registry()[0];
         return match by_magic.or(by_extension).filter(|format| format.name != text.name) {
             Some(format) => Err(input.unsupported(
@@ -456,25 +456,25 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     }
 }
 
-/// Whether each of the first lines of a text has a label and then only `index:value`, by ascending index.
-/// Read as columns, the label would be the only number.
+/// Whether each of the first lines of a text has a label followed only by `index:value` in ascending order of
+/// index. Read as columns, the label would be the only number.
 fn is_libsvm(head: &[u8]) -> bool {
-    /// More than that tell no more.
+    /// Maximum number of lines checked.
     const LINES: usize = 100;
     let text = String::from_utf8_lossy(head);
-    // The last line may be cut, unless it is the only one.
+    // The last line may be truncated, unless it is the only one.
     let whole = text.rfind('\n').map_or(&*text, |end| &text[..end]);
     let lines = whole
         .lines()
         .map(|line| line.split('#').next().unwrap_or_default())
         .filter(|line| !line.trim().is_empty());
-    // Of each line, how many values it has.
+    // Number of values per line.
     let Some(counts) = lines.take(LINES).map(sparse_values).collect::<Option<Vec<_>>>() else { return false };
-    // One on each line may be a ratio, or a score.
+    // A single value per line may be a ratio or a score.
     counts.iter().any(|&count| count > 1) || counts.iter().any(|&count| count != counts[0])
 }
 
-/// The number of values on a line of a LIBSVM file; `None` if it is no such line.
+/// The number of values on a line of a LIBSVM file; `None` for other lines.
 fn sparse_values(line: &str) -> Option<usize> {
     let mut fields = line.split_ascii_whitespace();
     fields.next()?.parse::<f64>().ok()?;

@@ -206,7 +206,7 @@ impl Shape {
         }
         let mut counts = std::collections::BTreeMap::new();
         lines.iter().for_each(|line| *counts.entry(trailing(line)).or_insert(0) += 1);
-        // Among equal frequencies the smallest count, which comes last.
+        // Among equal frequencies choose the smallest count, which comes last.
         let (dims, _) = counts.into_iter().rev().max_by_key(|&(_, count)| count)?;
         (dims > 0).then_some(Self { promised: None, dims })
     }

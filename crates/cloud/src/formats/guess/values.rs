@@ -16,7 +16,7 @@ const NUMBERS: &str = "index idx serial";
 const TIMES: &str = "time times timestamp timestamps ts datetime date day epoch unix created updated zeit \
                      zeitstempel datum fecha hora tiempo heure temps ora tempo t";
 
-/// Prefixes that make one of these words an id.
+/// Words before one of [`NUMBERS`] that make a heading an id.
 const COUNTED: &str = "row record object";
 
 /// The role indicated by a heading's words.

@@ -217,7 +217,7 @@ impl Shape {
             // Another value follows the first.
             Some([_, ..]) => Self::Lines,
             _ if !matches!(head.first(), Some(b'[' | b'{')) => Self::Lines,
-            // Either a point, or numbers that are one point each.
+            // Either one point, or numbers that are one point each.
             Some([]) if whole => match array {
                 true if lines && !nested => Self::Lines,
                 true => Self::Array,
@@ -281,24 +281,23 @@ fn end_of_value(text: &[u8]) -> Option<usize> {
     None
 }
 
-// Bounds the texts and numbers of a JSON text before the parser, which holds each whole, gets them.
+// Limits texts and numbers before they reach the parser, which holds each whole.
 
-/// Bytes of a token that are not counted.
+/// Bytes of a token that need no claim.
 const FREE: u64 = 1 << 16;
-/// How often a token is held: where the parser unescapes it, which may have twice the room, and as a name or
-/// text.
+/// Copies of a token: the parser's unescape buffer, which may have twice the capacity, and the name or text.
 const TIMES: u64 = 4;
 
-/// A JSON text that fails at a text or number of more than [`MAX_LINE`] bytes, and counts the memory of long
+/// A reader that fails at a text or number of more than [`MAX_LINE`] bytes, and claims the memory of long
 /// ones.
 struct Tokens<'i, 'p, R> {
     inner: R,
     input: &'i Input<'p>,
     quoted: bool,
     escaped: bool,
-    /// Length of the current text, or of digits that began before what was read last.
+    /// Length of the current text, or of digits that began before the last read.
     length: u64,
-    /// Length of the longest token that is counted.
+    /// Length of the longest token claimed.
     counted: u64,
 }
 
@@ -368,7 +367,7 @@ mod tests {
         ] {
             assert_eq!(Shape::of(text.as_bytes(), true, lines), shape, "{text:?}");
         }
-        // Of a long text there is the beginning only.
+        // Only the beginning of a long text is available.
         assert_eq!(Shape::of(b"[1,2,3,", false, true), Shape::Lines);
         assert_eq!(Shape::of(b"[1,2,3,", false, false), Shape::Array);
         assert_eq!(Shape::of(b"[[1,2,3,", false, true), Shape::Array);
@@ -413,7 +412,7 @@ mod tests {
             assert!(matches!(read(1 << 20, token), Err(FormatError::Memory { .. })), "{:?}", token[0]);
             assert!(read(1 << 24, token).is_ok());
         }
-        // Many short ones are not.
+        // Many short ones need no claim.
         for tokens in [&[("\"a\\\\\",", long)][..], &[("1,", long)], &[("[]", long)]] {
             assert!(read(0, tokens).is_ok());
         }

@@ -35,7 +35,7 @@ const FOOTER: u64 = 8;
 const COLUMN: u64 = 1 << 10;
 /// Memory per value of a list: stored, as a number, in the list, and its levels.
 const VALUE: u64 = 32;
-/// Divisor of the free memory that the texts of a batch may use.
+/// The texts of a batch may use at most the free memory divided by this.
 const SHARE: u64 = 4;
 
 /// A file with its parsed footer.

@@ -128,7 +128,8 @@ impl Limit {
     }
 }
 
-/// All limits, in the order of the page; `as u64` because counts have the type that their readers use.
+/// All limits, in the order of docs/limits.md; `as u64` because the constants have the types that their
+/// readers use.
 pub const TABLE: &[Limit] = &[
     Limit::new(
         "all",

@@ -306,7 +306,7 @@ const PLACES: &str =
 /// Words that also name positions in the plane.
 const NEUTRAL: &str = "position pos coord coords coordinate coordinates point centroid";
 
-/// The rank of points; those declared first by a file rank one higher.
+/// The rank of points; the primary geometry of a file ranks one higher.
 pub(super) const POINTS: u8 = 3;
 
 /// The preference rank of vectors: 0 for lists that are not vectors, such as tokens and boxes, then lists of

@@ -14,7 +14,7 @@ fn double(name: RecordName) -> Record {
     record(name, RecordDataType::Double { min: None, max: None })
 }
 
-/// A scan by name: what a point is made of, its pose, its points.
+/// A scan: name, point attributes, pose, points.
 struct Scan(&'static str, Vec<Record>, Option<Transform>, Vec<Vec<RecordValue>>);
 
 fn file(scans: Vec<Scan>) -> Vec<u8> {
@@ -34,8 +34,8 @@ fn file(scans: Vec<Scan>) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// Points on a parabola, of which the second is invalid and the third only a direction, with a scaled
-/// intensity that is invalid in the first.
+/// Points on a parabola: the second is invalid, the third only a direction, with a scaled intensity that is
+/// invalid in the first.
 fn cartesian(name: &'static str, pose: Option<Transform>, count: usize) -> Scan {
     let prototype = vec![
         record(RecordName::CartesianX, RecordDataType::Single { min: None, max: None }),
@@ -201,7 +201,7 @@ fn fewer_points_than_promised_are_refused() {
     let promising = |digit: u8| {
         let mut content = whole.clone();
         content[at + 14] = digit;
-        // A page is a kilobyte, at the end of which is its checksum.
+        // A page is a kilobyte and ends with its checksum.
         for page in content.chunks_exact_mut(1024) {
             let sum = checksum(&page[..1020]).to_be_bytes();
             page[1020..].copy_from_slice(&sum);

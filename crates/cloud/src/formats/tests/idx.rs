@@ -1,6 +1,6 @@
 use super::*;
 
-/// An array as MNIST's are written.
+/// An array in the format of MNIST.
 pub(super) fn idx(kind: u8, sizes: &[u32], data: &[u8]) -> Vec<u8> {
     [
         &[0, 0, kind, sizes.len() as u8][..],
@@ -99,7 +99,7 @@ fn the_labels_beside_the_images_are_a_column_and_no_coordinate() {
             (0..18).map(f64::from).collect::<Vec<f64>>()
         );
     }
-    // Those of another set, or none at all, do not keep the images from being read.
+    // Mismatched or missing labels do not keep the images from being read.
     for (content, why) in [
         (idx(8, &[2], &[5, 0]), "label mismatch: 3 images but 2 × 1 labels"),
         (idx(8, &[3], &[5]), "cut short: the file ends in the middle of its data"),
@@ -123,7 +123,7 @@ fn headers_that_lie_are_found_out() {
         error(idx(8, &[1, u32::MAX, u32::MAX], &[])),
         "rows of 18446744065119617025 numbers: at most 1048576 are supported"
     );
-    // A few bytes ask for a million columns.
+    // A few bytes declare a million columns.
     let wide = idx(13, &[1, 1 << 20], &[0; 4]);
     let why = "cut short: the header declares rows of 1048576 numbers, more than the file holds";
     assert_eq!(
@@ -154,7 +154,7 @@ fn headers_that_lie_are_found_out() {
         ["data after the numbers was not read"]
     );
     assert_eq!(Sample::new("a.idx", idx(8, &[0, 2, 2], &[])).info().rows, 0);
-    // A number of vectors that looks like it is none.
+    // A number of vectors that looks like another format's header.
     let vectors = [&0x0108_0000u32.to_le_bytes()[..], &1u32.to_le_bytes(), &[0; 4]].concat();
     assert!(Sample::new("a.fbin", vectors).error().starts_with("cut short: 17301504 vectors"));
 }

@@ -55,7 +55,7 @@ fn what_is_missing_is_nan_and_keeps_its_row() {
     );
     assert_eq!(sample.info().default_columns, [0, 1, 2]);
     assert_values(&sample.table("a,b,c").1, &[1.0, NAN, NAN, NAN, 2.0, NAN, NAN, NAN, 1.0, 4.0, NAN, 0.0]);
-    // Of two members of one name the last counts.
+    // The last of two members with one name wins.
     assert_eq!(Sample::new("a.json", "[{\"a\":1,\"a\":2},{\"a\":3}]").table("").1, [2.0, 3.0]);
     assert_eq!(
         Sample::new("a.json", "[{\"a\":1,\"b\":null},{\"a\":1}]").info().columns[1].kind,
@@ -102,7 +102,7 @@ fn texts_are_there_when_they_are_asked_for() {
             .to_string()
             .starts_with("record 4: the file has 4 records")
     );
-    // What follows the last of the records is not looked at.
+    // Data after the last requested record is not examined.
     let picked = records(&Sample::new("a.json", "[[1,2],[3,4],[5,oops").path, &[1], &Silent).unwrap();
     assert_eq!(picked.rows, [[Cell::Number(3.0), Cell::Number(4.0)]]);
     assert_eq!(sample.error_of("name"), "record 0, column `name`: `b` is not a number");
@@ -119,7 +119,7 @@ fn an_object_with_several_arrays_asks_which() {
     assert_eq!(sample.part("two"), [5.0]);
     assert_eq!(sample.part("list"), [1.0, 2.0, 3.0]);
     assert_eq!(parts(&sample.path, &Silent).unwrap().len(), 3);
-    // One with the usual name is meant.
+    // The one with the usual name is selected.
     assert_eq!(Sample::new("a.json", "{\"other\":[[1,2]],\"points\":[[3,4]]}").table("").1, [3.0, 4.0]);
 }
 
@@ -127,7 +127,7 @@ fn an_object_with_several_arrays_asks_which() {
 fn an_object_may_be_a_table() {
     let want = (names(&["x", "y"]), vec![1.5, -2.0, 3e3, 4.0]);
     for (text, format) in [
-        // What pandas writes of a frame: to_dict("list"), to_json() and its orients index and split.
+        // Formats written by pandas: to_dict("list"), to_json() and its orients index and split.
         ("{\"x\":[1.5,3e3],\"n\":[\"a\",\"b\"],\"y\":[-2,4]}", "JSON, an object of columns"),
         ("{\"name\":\"two\",\"x\":[1.5,3e3],\"y\":[-2,4],\"n\":[\"a\",\"b\"]}", "JSON, an object of columns"),
         (
@@ -162,12 +162,12 @@ fn an_object_may_be_a_table() {
     }
     let sample = Sample::new("a.json", "{\"x\":[1,null,3],\"y\":[4,5,6]}");
     assert_values(&sample.table("").1, &[1.0, 4.0, NAN, 5.0, 3.0, 6.0]);
-    // It is one cloud, and one of its lists is still there by name.
+    // It is one cloud, but each of its lists can still be selected by name.
     assert!(parts(&sample.path, &Silent).unwrap().is_empty());
     assert_eq!(sample.part("y"), [4.0, 5.0, 6.0]);
 }
 
-/// Two features, of which one has two places.
+/// Two features, one of them with two points.
 pub(super) const PLACES: &str = concat!(
     r#"{"type": "FeatureCollection", "name": "towns", "features": [
     {"type": "Feature", "properties": {"name": "Ulm", "people": 126}, "#,
@@ -241,7 +241,7 @@ fn errors_name_the_place() {
         "no array of points: the object has none; write an array of arrays or of objects, for \
          instance df.to_json(…, orient=\"records\")"
     );
-    // Lists of different lengths are no table, and one list is one column.
+    // Lists of different lengths are not a table, and one list is one column.
     assert!(error("{\"x\":[1,2],\"y\":[3]}").starts_with("several clouds: "));
     assert_eq!(error("{\"points\":{\"x\":[1]}}"), error("{\"a\":1}"));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Every format, on files made here.
+//! Tests of every format, on generated files.
 
 mod arrow;
 mod changing;
@@ -33,7 +33,7 @@ use super::*;
 use crate::progress::Silent;
 use crate::{CloudError, Source, load};
 
-/// A file of this name and content, in a folder of its own.
+/// A file with this name and content, in a temporary folder.
 struct Sample {
     path: PathBuf,
     _folder: TempDir,
@@ -46,7 +46,7 @@ impl<V: AsRef<[f64]>> PartialEq<V> for crate::Values {
     }
 }
 
-/// Work with a file that is only there to be named in errors, and this much free memory.
+/// Work with a file that is only named in errors, and this much free memory.
 pub(super) fn with_input(free: u64, work: impl FnOnce(&Input<'_>)) {
     let sample = Sample::new("a.csv", "1");
     work(&Input::new(&sample.path, &Silent).unwrap().with_free(free));
@@ -123,7 +123,7 @@ fn assert_records_agree(path: &Path, columns: &str) {
     let last = cloud.len() as u32 - 1;
     let rows = [last, 0, last / 2];
     let records = match records(path, &rows.map(|row| cloud.record(row as usize)), &Silent) {
-        // A column that nobody chose is packed in a way that is not read.
+        // A column that was not selected has an unsupported compression.
         Err(FormatError::Unsupported { .. }) => return,
         records => records.unwrap(),
     };
@@ -203,11 +203,11 @@ fn names_and_contents_must_agree() {
     assert!(message.contains("gzip around a NumPy array"), "{message}");
     let message = Sample::new("a.txt.gz", gzip("1 1:0.5 2:1\n")).error();
     assert!(message.starts_with("LIBSVM files are not supported"), "{message}");
-    // Times of day and ratios are no sparse vector.
+    // Times of day and ratios are not sparse vectors.
     for text in ["21.5 10:30\n22 10:45\n", "21.5 08:00 09:30\n22 08:15 09:45\n", "21.5 1:4\n22 2:3\n"] {
         assert_values(&Sample::new("a.txt", text).table("0").1, &[21.5, 22.0]);
     }
-    // Without an extension that is known, the content decides.
+    // Without a known extension, the content decides.
     assert_values(&Sample::new("cloud", "1 2\n3 4\n").table("").1, &[1.0, 2.0, 3.0, 4.0]);
     assert_values(&Sample::new("cloud", gzip("1 2\n3 4\n")).table("").1, &[1.0, 2.0, 3.0, 4.0]);
 }

@@ -20,7 +20,7 @@ fn atoms_are_points_with_an_element() {
     let charged = Sample::new("a.xyz", "1\r\n\r\nNa1\t1 2 3 0.5\r\n");
     assert_eq!(charged.table("d4,z"), (names(&["d4", "z"]), vec![0.5, 3.0]));
     assert_eq!(Sample::new("a.xyz.gz", gzip(WATER)).info().rows, 3);
-    // Points with a count are no atoms.
+    // Points with a count are not atoms.
     assert_eq!(Sample::new("a.xyz", "2\n1 2 3\n4 5 6\n").info().format, "delimited text, spaces, no header");
 }
 

@@ -128,7 +128,7 @@ fn headers_leave_much_out() {
         (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     );
     assert_eq!(Sample::new("a.pcd", old.replace('\n', "\r\n")).table("").1.len(), 6);
-    // Without the line by which it is known, its other lines tell, also under a name that says nothing.
+    // Without its first line, the other header lines identify it, also with a generic extension.
     assert_eq!(Sample::new("cloud", old).info().format, "PCD, ASCII");
     let counted = "FIELDS x\nPOINTS 2\nDATA ascii\n1\n2\n";
     assert_eq!(Sample::new("a.pcd", format!("# .PCD v.5\n{counted}")).table("").1, [1.0, 2.0]);
@@ -225,7 +225,7 @@ fn headers_that_lie_are_found_out() {
         "compressed points: 3 points of 33 bytes do not match the declared 100 bytes"
     );
     assert_eq!(patched(0, 1), "compressed points: 99 bytes cannot fit in 1 compressed bytes");
-    // It ends before the points do.
+    // It ends before the points.
     assert!(patched(0, 20).starts_with("cut short"));
     let mut broken = packed;
     broken[start + 8] = 0xff;
@@ -242,7 +242,7 @@ fn what_follows_the_points_is_said() {
         let sample = Sample::new("a.pcd", [&content[..], &[0]].concat());
         assert_eq!(sample.info().skipped, ["1 bytes after the points were not read"]);
     }
-    // A literal byte more than there are points, which belongs to none.
+    // One literal byte after the last point.
     let mut content = compressed();
     let at = content.windows(5).position(|bytes| bytes == b"DATA ").unwrap();
     let at = at + content[at..].iter().position(|&byte| byte == b'\n').unwrap() + 1;
@@ -290,7 +290,7 @@ fn fields_are_counted_as_columns_are() {
     let message = "too many columns: at most 65536 are supported";
     let most = limits::MAX_PCD_COLUMNS;
     assert_eq!(Sample::new("a.pcd", one_point(&names(most + 1), "", most + 1)).error(), message);
-    // Padding is in each point, too.
+    // Padding counts per point too.
     assert_eq!(
         Sample::new("a.pcd", one_point(&format!("x{}", " _".repeat(most)), "", most + 1)).error(),
         message
@@ -302,6 +302,6 @@ fn fields_are_counted_as_columns_are() {
     let sample = Sample::new("a.pcd", one_point(&names(most), "", most));
     assert_eq!(sample.read("65535,0").unwrap().values, [1.0, 1.0]);
     assert_eq!(sample.info().columns.len(), most);
-    // Looking at all columns for each field takes minutes.
+    // Scanning all columns for each field would take minutes.
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }

@@ -25,7 +25,7 @@ fn texmex_vectors() {
         Sample::new("a.ivecs", texmex(&[&(-7i32).to_le_bytes()], 1)).table(""),
         (names(&["x"]), vec![-7.0])
     );
-    // More than is read at a time.
+    // More than one batch.
     let many = Sample::new("a.bvecs", texmex(&[&[1, 2][..]; 100_000], 2)).table("").1;
     assert!(many.len() == 200_000 && many.chunks(2).all(|row| row == [1.0, 2.0]));
 }

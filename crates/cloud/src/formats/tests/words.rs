@@ -9,8 +9,7 @@ fn line(word: &[u8], vector: &[f64]) -> Vec<u8> {
     [word, numbers.as_bytes(), b"\n"].concat()
 }
 
-/// Words with all that they hold in practice: a comma, a `#`, numbers, blanks, quotes, bytes that are no
-/// UTF-8.
+/// Words with everything that occurs in practice: a comma, a `#`, numbers, spaces, quotes, invalid UTF-8.
 const WORDS: [&[u8]; 10] = [
     b"the",
     b",",
@@ -47,7 +46,7 @@ fn glove_word2vec_and_fasttext_are_read_under_any_name() {
         ("wiki.en.vec", sized(4), 4, ", with a first line of sizes"),
         ("wiki.en.vec.gz", gzip(sized(4)), 4, ", with a first line of sizes, gzip"),
         ("word2vec.txt", sized(3), 3, ", with a first line of sizes"),
-        // fastText ends its lines with a blank, Windows with a carriage return.
+        // fastText ends lines with a space, Windows with a carriage return.
         (
             "a.vec",
             String::from_utf8_lossy(&sized(5)).replace('\n', " \n").into_bytes(),
@@ -93,7 +92,7 @@ fn labelled_points_stay_delimited_text_with_the_same_numbers() {
     assert!(Sample::new("a.csv", glove(50)).read("").is_err());
     let counted = Sample::new("a.txt", "2\nA 1 2\nB 3 4\n");
     assert_eq!(counted.info().format, "delimited text, spaces, no header");
-    // What both read, both read alike.
+    // Both readers agree where both can read a text.
     let plain: Vec<u8> =
         [b"of", b"to"].iter().enumerate().flat_map(|(at, word)| line(*word, &vector(30, at))).collect();
     let (as_words, as_text) = (Sample::new("a.txt", &plain), Sample::new("a.csv", &plain));

@@ -13,7 +13,7 @@ fn checksum(page: &[u8]) -> u32 {
     })
 }
 
-/// The bytes of a scan of twenty points without the checksums of their pages, and its description.
+/// The bytes of a scan of twenty points without page checksums, and its description.
 fn whole() -> (Vec<u8>, String) {
     let whole = super::super::e57::one();
     let mut content: Vec<u8> = whole.chunks(PAGE + 4).flat_map(|page| &page[..PAGE]).copied().collect();
@@ -24,7 +24,7 @@ fn whole() -> (Vec<u8>, String) {
     (content, xml)
 }
 
-/// A file of this content and description.
+/// A file with this content and description.
 fn paged(mut content: Vec<u8>, xml: &str) -> Sample {
     let start = content.len() + content.len() / PAGE * 4;
     content.extend(xml.as_bytes());
@@ -41,7 +41,7 @@ fn paged(mut content: Vec<u8>, xml: &str) -> Sample {
     )
 }
 
-/// A file whose description has this behind the beginning of its root.
+/// A file whose description has this after the start of its root.
 fn with(inserted: &str) -> Sample {
     let (content, mut xml) = whole();
     let root = xml.find("<e57Root").unwrap();
@@ -108,11 +108,11 @@ fn signs_without_names_are_counted_once() {
         message,
         "description of the scans: an element has more than 256 attributes, the supported maximum"
     );
-    // Looking back from each takes hours.
+    // Scanning back from each would take hours.
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
-/// A packet with so many zeros of each attribute.
+/// A packet with a number of zeros of each attribute.
 fn packet(sizes: [u16; 9]) -> Vec<u8> {
     let mut bytes = [&[1, 0, 0, 0, 9, 0][..], &sizes.map(u16::to_le_bytes).concat()].concat();
     bytes.resize(bytes.len() + sizes.iter().map(|&size| usize::from(size)).sum::<usize>(), 0);
@@ -122,7 +122,7 @@ fn packet(sizes: [u16; 9]) -> Vec<u8> {
     bytes
 }
 
-/// A scan whose points come after packets of values of one bit.
+/// A scan whose points follow packets of one-bit values.
 fn late(packets: usize) -> Sample {
     let (mut content, xml) = whole();
     // The header of the file and of the points.

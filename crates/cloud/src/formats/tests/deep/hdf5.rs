@@ -60,7 +60,7 @@ fn file(objects: &[&Make<'_>]) -> Vec<u8> {
     bytes
 }
 
-/// Groups, each of which holds the next several times.
+/// Groups, each linking the next several times.
 fn fan(levels: usize, links: usize) -> Vec<u8> {
     let group = |level: usize| {
         move |at: &[u64]| {
@@ -118,10 +118,10 @@ fn shaped(shape: [u64; 2], chunk: [u32; 2]) -> Vec<u8> {
 
 #[test]
 fn chunks_that_reach_far_beyond_the_data() {
-    // What was never written is read, and chunks may be larger than the data.
+    // Unwritten chunks are read, and chunks may be larger than the data.
     assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).table("").1, [0.0; 10]);
     assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).info().columns[1].max, Some(0.0));
-    // A gigabyte for each row.
+    // A gigabyte per row.
     let sample = Sample::new("a.h5", chunked(63, [1, 1 << 25]));
     let size = std::fs::metadata(&sample.path).unwrap().len();
     let message = format!(
@@ -164,7 +164,7 @@ fn another_data_set_is_not_taken_for_a_damaged_one() {
         Sample::new("a.hdf5", file(&[&root, &|_| train.clone(), &|_| pairs(&[5.0, 6.0])]))
     };
     assert_eq!(two(8).table("").1, [1.0, 2.0, 3.0, 4.0]);
-    // The layout is a message of no kind.
+    // The layout message has an unknown type.
     let unread = "data set `train`: it cannot be decoded (invalid data: dataset missing data layout)";
     let sample = two(0x1008);
     assert_eq!(sample.error(), format!("{unread}; choose another with FILE:NAME"));
@@ -174,7 +174,7 @@ fn another_data_set_is_not_taken_for_a_damaged_one() {
     // It has a link, as groups have.
     let train = |at: &[u64]| {
         let mut train = pairs(&[1.0, 2.0]);
-        // Its messages are counted before them.
+        // The message count precedes the messages.
         train[2] += 1;
         train.extend(link("x", at[2]));
         let size = train.len() as u32 - 16;
@@ -185,7 +185,7 @@ fn another_data_set_is_not_taken_for_a_damaged_one() {
     assert_eq!(mixed, "group `train/`: its header is also that of a data set");
 }
 
-/// A group that is the root, with as many links to itself.
+/// A root group with this many links to itself.
 fn circle(links: usize) -> Vec<u8> {
     file(&[&|at: &[u64]| object(&(0..links).map(|name| link(&name.to_string(), at[0])).collect::<Vec<_>>())])
 }
@@ -219,7 +219,7 @@ fn links_that_lead_nowhere_new_are_counted() {
 
 #[test]
 fn data_sets_beyond_those_listed_open_by_name() {
-    // Twenty groups with the same thousand data sets, of which the first has more rows.
+    // Twenty groups with the same thousand data sets, the first of which has more rows.
     let root = |at: &[u64]| {
         object(&(0..20).map(|group| link(&format!("g{group}"), at[1 + group])).collect::<Vec<_>>())
     };

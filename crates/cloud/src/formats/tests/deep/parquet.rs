@@ -48,8 +48,8 @@ fn leaf(name: &str) -> Vec<u8> {
     [vec![0x15, 2, 0x25, 2, 0x18], text(name), vec![0]].concat()
 }
 
-/// A file without rows, with these elements of its schema, of which there are said to be `count`; `before`
-/// and `after` are fields around them.
+/// A file without rows, with these schema elements and a declared `count` of them; `before` and `after` are
+/// fields around them.
 fn file(before: &[u8], count: u64, elements: &[Vec<u8>], after: &[u8]) -> Vec<u8> {
     let mut footer = before.to_vec();
     // Version, elements, no rows in no groups.
@@ -72,7 +72,7 @@ fn schema(elements: &[Vec<u8>]) -> Sample {
     Sample::new("a.parquet", file(&[], elements.len() as u64, elements, &[]))
 }
 
-/// A number within groups within the root.
+/// A number in nested groups under the root.
 fn nested(groups: usize) -> Sample {
     let groups = std::iter::repeat_with(|| group("g", 1)).take(groups);
     schema(&[root(1)].into_iter().chain(groups).chain([leaf("x")]).collect::<Vec<_>>())
@@ -82,7 +82,7 @@ fn nested(groups: usize) -> Sample {
 fn groups_within_groups() {
     assert_eq!(nested(3000).error(), "columns within 3001 groups: at most 64 are supported");
     assert_eq!(nested(64).error(), "columns within 65 groups: at most 64 are supported");
-    // What nests as deep as may be is opened.
+    // The maximum depth is accepted.
     assert!(nested(63).error().starts_with("no coordinates: "), "{}", nested(63).error());
 }
 
@@ -113,7 +113,7 @@ fn elements_that_are_not_there() {
 
 #[test]
 fn long_names_of_groups_with_many_columns() {
-    // Each column gets the names of all groups around it.
+    // The name of each column includes those of all groups around it.
     let columns = (0..10_000).map(|_| leaf("x"));
     let elements: Vec<_> =
         [root(1), group(&"n".repeat(100_000), 10_000)].into_iter().chain(columns).collect();
@@ -137,10 +137,10 @@ fn between(before: &[u8], after: &[u8]) -> Sample {
 #[test]
 fn fields_that_nobody_knows() {
     assert_eq!(between(&[], &unknown(&[0x19; 100_000])).error(), "footer: nests more than 64 deep");
-    // What is harmless is passed over.
+    // Harmless fields are skipped.
     let short = unknown(&[list(2, 9), list(2, 5), vec![1, 2], list(1, 8), text("a")].concat());
     assert!(between(&[], &short).read("").is_ok());
-    // The number of rows as text, in which the decoder would read fields of its own.
+    // The number of rows as text, which the decoder would misread as fields.
     let disguised = [vec![0x38], text("\x02\x19\x0c")].concat();
     assert_eq!(between(&disguised, &[]).error(), "footer: field 3 of FileMetaData has the wrong type");
 }
@@ -159,8 +159,8 @@ fn checksum(bytes: &[u8]) -> u32 {
     crc.sum()
 }
 
-/// A column of whole numbers as it is described: how many in the file, the group, the column and the page;
-/// the codec, the sizes of the page, its checksum, and what follows it.
+/// The declared values of an integer column: row counts in the file, group, column and page; the codec, the
+/// page sizes, its checksum, and what follows it.
 struct Told {
     rows: i64,
     in_group: i64,
@@ -172,7 +172,7 @@ struct Told {
     more: Vec<u8>,
 }
 
-/// One column of these numbers, described in this way.
+/// One column of these numbers with these declared values.
 fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
     let int = |head: u8, value: i64| [vec![head], zigzag(value)].concat();
     let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -205,7 +205,7 @@ fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
     ]
     .concat();
     let column = [
-        // Its type, encodings, path, codec, number of values and sizes; field 8 is left out.
+        // Type, encodings, path, codec, number of values and sizes; field 8 is omitted.
         [int(0x15, 1), vec![0x19, 0x15], zigzag(0), vec![0x19, 0x18], text("x"), int(0x15, told.codec)]
             .concat(),
         [
@@ -240,7 +240,7 @@ fn rows_that_are_not_there() {
     assert_eq!(told(&numbers, |_| {}).table("").1.len(), 1000);
     let error = |change: fn(&mut Told)| {
         let sample = told(&numbers, change);
-        // `info` and single rows neither.
+        // Neither do `info` and single rows.
         assert!(describe(&sample.path, &Silent).is_err() && records(&sample.path, &[0], &Silent).is_err());
         sample.error()
     };
@@ -292,7 +292,7 @@ fn pages_that_promise_too_much() {
         "column `x`: a page declares 2147483647 bytes, which 4000 compressed bytes cannot hold"
     );
     assert_eq!(promising(0, -1), "column `x`: a page has a negative number of bytes or values");
-    // Truth values that take no bytes, in fields that nobody knows.
+    // Booleans without bytes, in unknown fields.
     let many = unknown(&[list(100, 9), list(i32::MAX as u64, 1).repeat(100)].concat());
     let message = told(&numbers, |told| told.more = many).error();
     assert!(
@@ -302,7 +302,7 @@ fn pages_that_promise_too_much() {
     );
 }
 
-/// A column of these arrays beside whole numbers, written in this way.
+/// A column of these arrays and one of whole numbers, written with these settings.
 fn written(
     column: ArrayRef,
     change: impl FnOnce(WriterPropertiesBuilder) -> WriterPropertiesBuilder,
@@ -320,7 +320,7 @@ fn written(
 
 #[test]
 fn texts_whose_lengths_come_first() {
-    // One is null, so that a page of 201 values has 200 texts; each continues the one before.
+    // One is null, so a page of 201 values has 200 texts; each continues the previous one.
     let texts: ArrayRef =
         Arc::new((0..201).map(|at| (at != 7).then(|| format!("text {}", at / 3))).collect::<StringArray>());
     let all: Vec<u64> = (0..201).collect();
@@ -336,7 +336,7 @@ fn texts_whose_lengths_come_first() {
             });
             assert!(cells(&whole) == want, "{encoding:?} of {version:?}");
             let places: Vec<usize> = (0..whole.len()).filter(|&at| whole[at..].starts_with(&head)).collect();
-            // The whole numbers are packed by themselves in newer files.
+            // Newer files compress the whole numbers separately.
             assert!(places.len() >= heads, "{places:?}");
             for &at in &places[places.len() - heads..] {
                 let mut content = whole.clone();
@@ -354,7 +354,7 @@ fn texts_whose_lengths_come_first() {
 
 #[test]
 fn rows_of_millions_of_values() {
-    // Nulls take next to no bytes.
+    // Nulls need almost no bytes.
     let count = 8_400_000;
     let nulls: ArrayRef = new_null_array(&DataType::Int32, count);
     let item = Arc::new(Field::new("item", DataType::Int32, true));

@@ -79,8 +79,8 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "word vectors",
             extensions: &["vec"],
-            about: "GloVe, word2vec and fastText as text: a word and its numbers a line; also as .txt and \
-                    .gz",
+            about: "GloVe, word2vec and fastText as text: one word with its numbers per line; also as .txt \
+                    and .gz",
             looks: words::looks,
             gzip: true,
             read: words::read,
@@ -91,7 +91,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: JSON,
             extensions: &["json", "jsonl", "ndjson", "jsonlines", "geojson"],
-            about: "points in an array, an object or a line each, or column by column; GeoJSON points; also \
+            about: "points in an array, in an object, one per line, or by column; GeoJSON points; also \
                     as .gz",
             looks: json::looks,
             gzip: true,
@@ -102,7 +102,7 @@ pub fn registry() -> &'static [Format] {
         },
         Format {
             name: "XYZ file of atoms",
-            about: "an element and x, y, z a line, after their number and remarks; also as .gz",
+            about: "one element with x, y, z per line, after their count and a comment; also as .gz",
             looks: molecule::looks,
             gzip: true,
             read: molecule::read,
@@ -113,7 +113,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "NumPy array",
             extensions: &["npy"],
-            about: "one- or two-dimensional, any real type, C or Fortran order; structured ones as tables",
+            about: "one- or two-dimensional, any real type, C or Fortran order; structured arrays as tables",
             magic: &[b"\x93NUMPY"],
             read: npy::read,
             records: npy::records,
@@ -122,7 +122,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: NPZ,
             extensions: &["npz"],
-            about: "its two-dimensional array, or FILE:NAME",
+            about: "its two-dimensional array, or any by FILE:NAME",
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
             read: npz::read,
             parts: Some(npz::parts),
@@ -142,7 +142,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "Arrow or Feather file",
             extensions: &["arrow", "arrows", "feather", "ipc"],
-            about: "as Parquet, also as a stream; uncompressed or LZ4",
+            about: "like Parquet, also as a stream; uncompressed or LZ4",
             magic: &[b"ARROW1"],
             looks: arrow::looks_streamed,
             read: arrow::read_ipc,
@@ -153,7 +153,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "HDF5 file",
             extensions: &["hdf5", "h5", "hdf", "he5"],
-            about: "its data sets of numbers, as FILE:PATH; `train` of ann-benchmarks",
+            about: "numeric data sets, by FILE:PATH; `train` in files of ann-benchmarks",
             magic: &[b"\x89HDF\r\n\x1a\n"],
             read: hdf5::read,
             parts: Some(hdf5::parts),
@@ -164,7 +164,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "TEXMEX vector file",
             extensions: &["fvecs", "bvecs", "ivecs"],
-            about: "f32, u8 or i32 vectors, each with its dimension",
+            about: "f32, u8 or i32 vectors, each preceded by its dimension",
             read: |input, want| vectors::texmex(input)?.read(input, want),
             records: |input, wanted| vectors::texmex(input)?.records(input, wanted),
             ..PLAIN
@@ -172,7 +172,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "Big-ANN vector file",
             extensions: &["fbin", "u8bin", "i8bin", "ibin"],
-            about: "f32, u8, i8 or i32 vectors after their number and dimension",
+            about: "f32, u8, i8 or i32 vectors, preceded by their number and dimension",
             read: |input, want| vectors::big_ann(input)?.read(input, want),
             records: |input, wanted| vectors::big_ann(input)?.records(input, wanted),
             ..PLAIN
@@ -189,7 +189,7 @@ pub fn registry() -> &'static [Format] {
                 "idx2-int",
                 "idx3-int",
             ],
-            about: "MNIST and its like: an image is a row, its label a column; also as .gz",
+            about: "MNIST and similar: one row per image, with its label as a column; also as .gz",
             looks: idx::looks,
             gzip: true,
             read: idx::read,
@@ -199,7 +199,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "PLY file",
             extensions: &["ply"],
-            about: "ASCII or binary; the vertices, whatever else there is",
+            about: "ASCII or binary; the vertices, ignoring other elements",
             magic: &[b"ply\n", b"ply\r"],
             read: ply::read,
             records: ply::records,
@@ -218,7 +218,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "E57 file",
             extensions: &["e57"],
-            about: "x, y, z of a scan in the frame of the file, intensity, colours; FILE:NAME of several",
+            about: "x, y, z of a scan in the file's frame, intensity, colours; FILE:NAME for one of several",
             magic: &[b"ASTM-E57"],
             read: e57::read,
             parts: Some(e57::parts),

@@ -169,15 +169,15 @@ fn queries_must_use_the_columns_of_the_data() {
     let why = |queries: &Queries| Problem::new(&data, queries, setup).expect_err("no place").to_string();
     assert!(
         why(&Queries::Cloud(cloud(["lon", "lat"], vec![0.0, 0.0])))
-            .starts_with("the query columns lon, lat are in another order")
+            .starts_with("query columns (lon, lat) are in a different order")
     );
     assert!(
         why(&Queries::Cloud(cloud(["a", "b"], vec![0.0, 0.0, 91.0, 0.0])))
-            .starts_with("row 1, column a: 91 is no latitude")
+            .starts_with("row 1, column a: invalid latitude 91")
     );
     let turned = cloud(["lon", "lat"], vec![10.0, 179.5]);
     let why = Problem::new(&turned, &Queries::Rows(vec![0]), setup).expect_err("no place").to_string();
-    assert!(why.starts_with("row 0, column lat: 179.5 is no latitude"), "{why}");
+    assert!(why.starts_with("row 0, column lat: invalid latitude 179.5"), "{why}");
 }
 
 fn any_place() -> impl Strategy<Value = [f64; 2]> {

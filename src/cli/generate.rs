@@ -126,7 +126,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (spec, name, part) in [
             ("uniform", "a.xls", "cannot write .xls: clouds are written as .csv"),
-            ("blob", "a.csv", "there is no generator `blob`"),
+            ("blob", "a.csv", "unknown generator `blob`"),
         ] {
             let args = GenerateArgs { spec: spec.to_owned(), file: folder.path().join(name), seed: 0 };
             let message = run(&args).unwrap_err().to_string();

@@ -258,7 +258,7 @@ mod tests {
         let error = engines
             .ask(&RunSpec { queries: QuerySpec::At(vec![1.0, 2.0]), ..spec() }, &squares(20))
             .unwrap_err();
-        assert_eq!(error.to_string(), "place 1,2: it has 2 coordinates, and the data has 1: c0");
+        assert_eq!(error.to_string(), "query point 1,2: expected 1 coordinate (c0), found 2");
     }
 
     #[test]

@@ -615,11 +615,11 @@ mod tests {
         };
         assert_eq!(
             nobody(vec![2, 5]),
-            "q = 0: all 2 queries that were asked for are zero rows and have no direction; use the l2 metric"
+            "q = 0: all 2 queries are zero rows and have no direction; use the l2 metric"
         );
         assert_eq!(
             nobody(vec![5]),
-            "q = 0: the one query that was asked for is a zero row and has no direction; use the l2 metric"
+            "q = 0: the only query is a zero row and has no direction; use the l2 metric"
         );
         let record = run(&RunSpec { k: 1, ..spec() }, &cloud).unwrap();
         assert_eq!((record.dropped_rows, record.dropped_queries), (1, 0));

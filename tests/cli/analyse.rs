@@ -153,7 +153,7 @@ fn invalid_arguments_are_refused() {
         (
             2,
             format!("{rows} --density -k 0"),
-            "k = 0: neighbours per query go from 1 to 1023 when the query's own row is left out",
+            "k = 0: must be between 1 and 1023 when the query's own row is excluded",
         ),
         (
             2,

@@ -27,10 +27,7 @@ fn columns_of_the_data_are_joined_to_neighbours() {
     let near = place.ok(&format!("knn shops.csv rows:2 --radius 2 {with} -o -")).stdout;
     assert_eq!(near, format!("{head}0,2,0,2,0,0,c,,9\n0,2,1,1,4,2,,10001,8\n"));
     let error = place.fails(1, "knn shops.csv --columns x --with zipcode -k 1 -o -");
-    assert_eq!(
-        error,
-        "column `zipcode`: there is none; there are `zip_code`, `name`, `x`, `rank`: shops.csv"
-    );
+    assert_eq!(error, "column `zipcode`: not found; available: `zip_code`, `name`, `x`, `rank`: shops.csv");
 }
 
 /// Shops as data, homes as queries.
@@ -102,7 +99,7 @@ fn either_file_may_be_standard_input_or_have_leading_lines() {
         homes.as_bytes(),
     );
     assert_eq!((code, said.trim_end().ends_with("`size`: stdin")), (1, true), "{said}");
-    assert!(said.contains("column `nam`: there is none; there are `Name`, "), "{said}");
+    assert!(said.contains("column `nam`: not found; available: `Name`, "), "{said}");
 }
 
 #[test]
@@ -173,7 +170,7 @@ fn columns_without_a_source_or_an_output_are_refused() {
     let error = place
         .fails(1, "knn shops.csv homes.csv --columns x --drop-nonfinite -k 1 --with-query zip_code -o -");
     assert!(
-        error.starts_with("column `zip_code`: there is none; there are ") && error.ends_with(": homes.csv"),
+        error.starts_with("column `zip_code`: not found; available: ") && error.ends_with(": homes.csv"),
         "{error}"
     );
 }

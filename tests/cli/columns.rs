@@ -122,7 +122,7 @@ fn query_columns_are_matched_to_data_columns() {
     let expected = rows("at:0.5,10");
     assert_eq!((without_row(rows("same.csv")), without_row(rows("other.csv"))), (expected.clone(), expected));
     let refused = place.fails(1, "knn beacons.csv three.csv -k 5");
-    assert!(refused.starts_with("queries have 3 dimensions and the data 2"), "{refused}");
+    assert!(refused.starts_with("queries have 3 dimensions, but the data has 2"), "{refused}");
 }
 
 #[test]
@@ -145,8 +145,8 @@ fn errors_about_missing_values_suggest_columns_first() {
     let refused = place.fails(1, "run --input holes.csv --engine kdtree");
     assert_eq!(
         refused,
-        "line 2, row 0, column c: the value is NaN; --columns a,b takes coordinates without such values, \
-         --drop-nonfinite leaves such rows out (4 of 20 are left): holes.csv"
+        "line 2, row 0, column c: the value is NaN; --columns a,b selects columns without such values, \
+         --drop-nonfinite drops such rows (4 of 20 remain): holes.csv"
     );
     // One missing value in many rows does not exclude a column.
     place.write("hole.csv", "a,b\n1,2\n3,\n5,6\n7,8\n");
@@ -154,8 +154,8 @@ fn errors_about_missing_values_suggest_columns_first() {
         let refused = place.fails(1, command);
         assert_eq!(
             refused,
-            "line 3, row 1, column b: the value is NaN; --drop-nonfinite leaves such rows out (3 of 4 are \
-             left): hole.csv"
+            "line 3, row 1, column b: the value is NaN; --drop-nonfinite drops such rows (3 of 4 remain): \
+             hole.csv"
         );
     }
 }
@@ -265,21 +265,15 @@ fn lines_before_a_table_are_skipped() {
     );
     let info = place.ok("info numbers.txt:skip-lines=3").stdout;
     assert!(
-        info.contains("3 points × 2 dimensions") && info.contains("lines passed over before the table: 3"),
+        info.contains("3 points × 2 dimensions") && info.contains("lines skipped before the table: 3"),
         "{info}"
     );
     for (count, lines) in [(6, 6), (7, 6), (1_000_000, 6)] {
         let refused = place.fails(1, &format!("knn numbers.txt --skip-lines {count}"));
-        assert_eq!(
-            refused,
-            format!("{count} lines to pass over: the file has {lines}, and none is left: numbers.txt")
-        );
+        assert_eq!(refused, format!("skip-lines={count}: the file has only {lines}: numbers.txt"));
     }
     place.ok("generate uniform:n=9,d=2 plane.npy");
     let refused = place.fails(1, "knn plane.npy --skip-lines 2");
-    assert_eq!(
-        refused,
-        "lines to pass over: a NumPy array is not read line by line; skip-lines is for text: plane.npy"
-    );
+    assert_eq!(refused, "skip-lines: a NumPy array is not read line by line; only text is: plane.npy");
     assert!(place.fails(2, "knn numbers.txt --skip-lines -1").contains("--skip-lines"));
 }

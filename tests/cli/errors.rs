@@ -14,7 +14,7 @@ fn inputs_and_read_only_files_are_not_overwritten() {
     place.write("kept.csv", "mine");
     fs::set_permissions(place.path("kept.csv"), std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
     let error = place.fails(1, "generate uniform:n=3 kept.csv");
-    assert_eq!(error, "cannot write: the file that is there is read-only: kept.csv");
+    assert_eq!(error, "cannot write: the existing file is read-only: kept.csv");
     assert_eq!(fs::read_to_string(place.path("own.csv")).unwrap(), rows);
     assert_eq!(fs::read_to_string(place.path("kept.csv")).unwrap(), "mine");
 }
@@ -162,7 +162,7 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
         ),
         (
             format!("{generated} --queries at:1,2,3"),
-            "place 1,2,3: it has 3 coordinates, and the data has 2: x, y",
+            "query point 1,2,3: expected 2 coordinates (x, y), found 3",
         ),
         (
             format!("{generated} --neighbors no/such/folder/n.csv"),
@@ -206,7 +206,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
             "run --generate uniform --engine kdtree --device 0",
             "--device 0: the kdtree engine runs on the CPU",
         ),
-        ("run --generate uniform --device gpu", "`gpu` is no device"),
+        ("run --generate uniform --device gpu", "invalid device `gpu`"),
         ("run --generate uniform --metric cosin", "[possible values: l2, angular, cosine, haversine, sky]"),
         ("run --generate uniform --repeats 0", "'0' for '--repeats <NUMBER>'"),
         ("run --generate uniform --repeats 5e6", "it is at most 1000000"),
@@ -258,19 +258,15 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         "{similar}"
     );
     // Errors found by clap. The input does not exist; it must not be opened.
-    let k = "k = 0: neighbours per query go from 1 to 4294967295";
+    let k = "k = 0: must be between 1 and 4294967295";
     let cases = [
         ("run --input none.csv --k 0", k),
         ("verify --input none.csv --k 0", k),
         ("sweep --input none.csv --k 5,0", k),
-        (
-            "run --input none.csv --k 5000000000",
-            "k = 5000000000: neighbours per query go from 1 to 4294967295",
-        ),
+        ("run --input none.csv --k 5000000000", "k = 5000000000: must be between 1 and 4294967295"),
         (
             "run --input none.csv --k 4294967295 --exclude-self",
-            "k = 4294967295: neighbours per query go from 1 to 4294967294 when the query's own row is left \
-             out",
+            "k = 4294967295: must be between 1 and 4294967294 when the query's own row is excluded",
         ),
         ("run --input none.csv --queries 0", "q = 0: there are no queries"),
         ("sweep --input none.csv --q 5,0", "q = 0: there are no queries"),
@@ -282,7 +278,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
             "verify --input none.csv --queries q.csv --exclude-self",
             "--exclude-self: the queries come from a file, and so are no rows of the cloud",
         ),
-        ("run --generate uniform:d=0", "generator `uniform:d=0`: d=0 is outside 1 to 1048576"),
+        ("run --generate uniform:d=0", "generator `uniform:d=0`: d=0: must be between 1 and 1048576"),
         (
             "run --generate uniform:n=1e9,d=1e6",
             "generator `uniform:n=1e9,d=1e6`: 1000000000 points × 1000000 dimensions are more than \
@@ -290,15 +286,21 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ),
         (
             "sweep --generate spiral --d 2,3",
-            "generator `spiral:d=2`: spiral has no parameter `d`; it has n, turns, noise",
+            "generator `spiral:d=2`: spiral has no parameter `d`; available: n, turns, noise",
         ),
         ("generate uniform:n=x a.csv", "generator `uniform:n=x`: n=x is not a whole number"),
         (
             "generate uniform a.foo",
             "cannot write .foo: clouds are written as .csv, .npy, .fvecs or .fbin: a.foo",
         ),
-        ("lesson --generate uniform:n=0 --out a", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
-        ("gui --frames 2 --generate uniform:n=0", "generator `uniform:n=0`: n=0 is outside 1 to 2147483648"),
+        (
+            "lesson --generate uniform:n=0 --out a",
+            "generator `uniform:n=0`: n=0: must be between 1 and 2147483648",
+        ),
+        (
+            "gui --frames 2 --generate uniform:n=0",
+            "generator `uniform:n=0`: n=0: must be between 1 and 2147483648",
+        ),
         (
             "gui --lesson 14 --png a.png",
             "lesson 14: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, \
@@ -465,7 +467,7 @@ fn errors_about_missing_names_list_alternatives() {
     let column = place.fails(1, "knn named.csv --columns longitude,latitud");
     assert!(
         column.starts_with(
-            "column `latitud`: there is none (did you mean `latitude`?); there are 0 `longitude`, 1 \
+            "column `latitud`: not found (did you mean `latitude`?); available: 0 `longitude`, 1 \
              `latitude`"
         ),
         "{column}"

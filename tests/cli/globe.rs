@@ -69,7 +69,10 @@ fn queries_may_cross_the_antimeridian() {
     assert_eq!(row[2], "3");
     assert!((row[4].parse::<f64>().unwrap() - 21.27).abs() < 0.01, "{found}");
     let far = place.fails(1, "run --input places.csv --queries at:91,0 --metric haversine");
-    assert_eq!(far, "place 0,91: latitude is 91, which is no latitude: it goes from -90 to 90 degrees");
+    assert_eq!(
+        far,
+        "query point 0,91, column latitude: invalid latitude 91: must be between -90 and 90 degrees"
+    );
 }
 
 #[test]
@@ -77,12 +80,12 @@ fn invalid_positions_are_refused_with_a_remedy() {
     let place = Place::new();
     place.write("map.csv", "x,y\n10,20\n515370.5,4918340\n");
     let refused = place.fails(1, "run --input map.csv --metric haversine --queries all --k 1");
-    let row = "row 1, column x: 515370.5 is no longitude, which goes from -360 to 360 degrees";
+    let row = "row 1, column x: invalid longitude 515370.5: must be between -360 and 360 degrees";
     assert_eq!(refused, format!("{row}; choose a longitude and a latitude with --columns: map.csv"));
     let three = place.fails(1, "verify --generate uniform:n=9,d=3 --metric haversine --queries all --k 1");
     assert_eq!(
         three,
-        "haversine takes two columns, longitude and latitude in degrees, and the cloud has 3: choose a \
+        "haversine needs two columns, longitude and latitude in degrees, but the cloud has 3: choose a \
          longitude and a latitude with --columns"
     );
     place.write("trips.csv", "pickup_lon,dropoff_lon\n1,2\n");

@@ -295,9 +295,9 @@ fn impossibly_large_answers_are_refused_with_their_size() {
     assert!(!place.path("found.csv").exists());
     for command in ["run --warmup 0 --repeats 1", "run --dry-run", "verify --engine sort"] {
         let error = place.fails(1, &format!("{command} --input cloud.csv --queries all --k 4294967295"));
-        let said = "5000 queries × 4294967295 neighbours need 327680000 MiB of memory, where ";
+        let said = "5000 queries × 4294967295 neighbours need 327680000 MiB of memory, but only ";
         assert!(
-            error.contains(said) && error.contains("or have `warpscope knn -o FILE` write them part by part"),
+            error.contains(said) && error.contains("or stream them to a file with `warpscope knn -o FILE`"),
             "{command}: {error}"
         );
     }
@@ -560,7 +560,8 @@ fn notes_warn_of_surprising_results() {
         "note: k = 9 is more than the 6 points: ranks from 6 on are empty\n"
     );
     place.write("far.csv", "lon,lat\n200,10\n20,95\n");
-    let far = "note: lat goes from 10 to 95, and a latitude in degrees from -90 to 90: the columns are \
+    let far = "note: lat ranges from 10 to 95, but a latitude in degrees must be between -90 and 90: the \
+               columns are \
                searched as a plane, by metric l2\n";
     let query = "note: the query is at lon = 1, lat = 2\n";
     let found = [
@@ -610,9 +611,7 @@ fn mismatched_query_columns_are_noted_or_refused() {
     place.write("sizes.csv", "size,score\n0,0\n");
     let refused = place.fails(1, "knn places.csv sizes.csv -k 1");
     assert!(
-        refused.starts_with(
-            "columns size, score are not longitude, latitude of the data; choose columns by number"
-        ),
+        refused.starts_with("query columns (size, score) do not match data columns (longitude, latitude)"),
         "{refused}"
     );
     place.write("plane.csv", "a,b\n0,0\n1,1\n");

@@ -856,7 +856,7 @@ fn a_dry_run_predicts_without_searching() {
     assert_eq!((&plan["chosen"], &plan["shape"]["d"]), (&"lockstep".into(), &200.into()), "{plan}");
     let tree =
         plan["engines"].as_array().unwrap().iter().find(|engine| engine["engine"] == "kdtree").unwrap();
-    assert_eq!(tree["why_not"], "the kdtree engine takes d up to 128, not 200");
+    assert_eq!(tree["why_not"], "d = 200: the kdtree engine supports at most 128");
     let named = json(&place.ok("run --generate uniform:n=500 --engine kdtree --dry-run --json").stdout);
     assert_eq!((&named["chosen"], &named["reason"]), (&"kdtree".into(), &"it was asked for".into()));
     place.fails(2, "run --generate uniform:n=500 --dry-run --neighbors a.csv");
@@ -886,7 +886,7 @@ fn a_query_without_a_direction_is_refused() {
         );
         assert_eq!(
             error,
-            "place 0,0: it is the origin and has no direction; ask for another place, or use the l2 metric"
+            "query point 0,0 is the origin and has no direction; choose another point, or use the l2 metric"
         );
     }
 }
@@ -901,7 +901,7 @@ fn a_window_without_a_display_does_not_wait_for_input() {
         let error = place.fails(1, args);
         // Without a graphics adapter, that is the error.
         let expected =
-            "several clouds: say which with FILE:NAME; there are `first` (3 × 2), `second` (2 × 2): ";
+            "several clouds: choose one with FILE:NAME; available: `first` (3 × 2), `second` (2 × 2): ";
         assert!(
             error.starts_with(expected) && error.ends_with("two.json")
                 || error.starts_with("no graphics adapter"),

@@ -33,7 +33,7 @@ pub fn limits_are_refused_by_number(subjects: &[Subject]) {
             );
             assert_eq!(
                 error.to_string(),
-                format!("the {id} engine takes {name} up to {most}, not {}", most + 1)
+                format!("{name} = {}: the {id} engine supports at most {most}", most + 1)
             );
         }
         // The query's own row needs a slot.

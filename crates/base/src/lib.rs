@@ -1,4 +1,4 @@
-//! What all rooms share: whole files, memory, names, colours, safe text, progress and numbers for people.
+//! Shared by all crates: atomic file writes, memory, names, colours, safe text, progress and number formats.
 
 pub mod files;
 pub mod memory;

@@ -1,29 +1,28 @@
-//! How much memory this process can still take.
+//! Memory still available to this process.
 //!
-//! An allocation that fails aborts the program, and one that the system cannot back gets it killed. What a
-//! file or a job asks for is therefore held against [`available`] before it is taken.
+//! A failed allocation aborts the program, and one that the system cannot back gets it killed. Sizes from
+//! files and jobs are therefore checked against [`available`] before allocation.
 
 use std::path::Path;
 
-/// Kept free for small buffers, file writers and the stacks of threads, which are not counted one by one.
+/// Reserve for small buffers, file writers and thread stacks, which are not counted individually.
 const RESERVE: u64 = 8 << 20;
 
-/// Bytes that can still be taken: the least of what the machine has (`MemAvailable`), what the control groups
-/// of this process leave, and what is left of its address space (`RLIMIT_AS`), less a reserve of 8 MiB.
-/// `None` if the system reports none of these.
+/// Bytes still available: the minimum of the machine's `MemAvailable`, the limits of this process's control
+/// groups, and the rest of its address space (`RLIMIT_AS`), less a reserve of 8 MiB. `None` if the system
+/// reports none of these.
 pub fn available() -> Option<u64> {
-    // What a fuzz target does with an input is not to depend on what else the machine does; and asking takes
-    // as long as reading does. It is half of what scripts/fuzz takes for a leak.
+    // Fuzzing must not depend on the machine's load, and querying takes as long as reading does. The constant
+    // is half of what scripts/fuzz treats as a leak.
     if cfg!(fuzzing) {
         return Some(1 << 30);
     }
     available_under(Path::new("/")).map(|bytes| bytes.saturating_sub(RESERVE))
 }
 
-/// Lets all threads share one arena of the allocator where the address space is limited; called before
-/// threads are started. The GNU library otherwise reserves 64 MiB of addresses for each thread. They count as
-/// taken, so a job that runs where this reservation fails would be refused under a higher limit, where it
-/// succeeds.
+/// Makes all threads share one allocator arena if the address space is limited; call before starting threads.
+/// glibc otherwise reserves 64 MiB of address space per thread if it can. These reservations count as used,
+/// so a job could fit under a low limit, where they fail, and be refused under a higher one.
 pub fn share_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if std::fs::read_to_string("/proc/self/limits").is_ok_and(|limits| address_space(&limits).is_some()) {
@@ -37,9 +36,9 @@ pub fn share_arenas() {
     }
 }
 
-/// Work needs more memory than is free.
+/// There is less free memory than the work needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("needs {} MiB of memory, but only {} MiB are free", .needed.div_ceil(1 << 20), .free >> 20)]
+#[error("needs {} MiB of memory, but only {} MiB is free", .needed.div_ceil(1 << 20), .free >> 20)]
 pub struct Short {
     /// Needed memory in bytes.
     pub needed: u64,
@@ -47,7 +46,7 @@ pub struct Short {
     pub free: u64,
 }
 
-/// Refuses work that needs more bytes than are [`available`].
+/// Rejects work that needs more bytes than are [`available`].
 ///
 /// # Errors
 /// [`Short`].
@@ -58,7 +57,7 @@ pub fn check(needed: u64) -> Result<(), Short> {
     }
 }
 
-/// A vector of `count` values.
+/// A vector of `count` copies of `value`.
 ///
 /// # Errors
 /// [`Short`].
@@ -69,7 +68,7 @@ pub fn filled<T: Clone>(count: usize, value: T) -> Result<Vec<T>, Short> {
     Ok(values)
 }
 
-/// An empty vector with room for exactly `count` values; `None` if that is more than is [`available`].
+/// An empty vector with capacity for exactly `count` values; `None` if that exceeds [`available`].
 pub fn room<T>(count: usize) -> Option<Vec<T>> {
     let bytes = (count as u64).saturating_mul(size_of::<T>() as u64);
     let mut values = Vec::new();
@@ -84,7 +83,7 @@ fn available_under(root: &Path) -> Option<u64> {
     [machine, groups, addresses_under(root)].into_iter().flatten().min()
 }
 
-/// Bytes that are left of the address space of this process; `None` without a limit.
+/// Free bytes of this process's address space; `None` without a limit.
 pub fn addresses() -> Option<u64> {
     addresses_under(Path::new("/"))
 }
@@ -114,11 +113,10 @@ fn address_space(limits: &str) -> Option<u64> {
         .ok()
 }
 
-/// What the control group of a line of /proc/self/cgroup and those above it leave, in bytes. `None` without a
-/// limit.
+/// Free bytes of the control group on a line of /proc/self/cgroup and its ancestors; `None` without a limit.
 fn group_left(root: &Path, line: &str) -> Option<u64> {
     let (controllers, group) = line.split_once(':')?.1.split_once(':')?;
-    // Version 2 has one hierarchy, without a name; version 1 one for memory.
+    // Version 2 has one unnamed hierarchy, version 1 a separate one for memory.
     let (mount, limit, used) = match controllers {
         "" => ("sys/fs/cgroup", "memory.max", "memory.current"),
         memory if memory.split(',').any(|controller| controller == "memory") => {
@@ -127,7 +125,7 @@ fn group_left(root: &Path, line: &str) -> Option<u64> {
         _ => return None,
     };
     let mount = root.join(mount);
-    // Inside a container the path may be that of the host, with the group itself mounted at the top.
+    // Inside a container the path may be the host's, with the group itself mounted at the root.
     let folders = Path::new(group.trim_start_matches('/')).ancestors().map(|part| mount.join(part));
     folders.filter_map(|folder| left_in(&folder, limit, used)).min()
 }
@@ -136,14 +134,14 @@ fn left_in(folder: &Path, limit: &str, used: &str) -> Option<u64> {
     let text = |name: &str| std::fs::read_to_string(folder.join(name)).ok();
     let limit: u64 = text(limit)?.trim().parse().ok()?;
     let used: u64 = text(used)?.trim().parse().ok()?;
-    // Pages of files are counted as used, and given back when memory is needed for something else.
+    // The page cache counts as used, but is reclaimed when memory is needed.
     let stat = text("memory.stat").unwrap_or_default();
     let files = ["inactive_file", "active_file"].iter().filter_map(|name| in_group(&stat, name)).sum();
     Some(limit.saturating_sub(used.saturating_sub(files)))
 }
 
-/// A value of memory.stat in bytes, with those of the groups below: what version 2 calls NAME, and version 1
-/// `total_NAME`, after the NAME of the group alone.
+/// A value of memory.stat in bytes, including subgroups: NAME in version 2, `total_NAME` in version 1, where
+/// NAME excludes subgroups.
 fn in_group(stat: &str, name: &str) -> Option<u64> {
     let mut lines = stat.lines().rev().filter_map(|line| line.split_once(' '));
     lines.find(|(key, _)| key.strip_prefix("total_").unwrap_or(key) == name)?.1.parse().ok()
@@ -169,12 +167,12 @@ mod tests {
     fn no_more_is_reserved_than_is_free() {
         assert_eq!(room::<u8>(1000).unwrap().capacity(), 1000);
         let free = available().unwrap();
-        // An allocator that promises more than there is would give this one.
+        // An overcommitting allocator would grant this.
         assert!(room::<u8>(usize::try_from(free + free / 8).unwrap()).is_none());
         assert!(room::<f64>(usize::MAX).is_none());
         assert_eq!(filled(3, 7_u8).unwrap(), [7; 3]);
         let short = Short { needed: (5 << 20) + 1, free: (5 << 20) - 1 };
-        assert_eq!(short.to_string(), "needs 6 MiB of memory, but only 4 MiB are free");
+        assert_eq!(short.to_string(), "needs 6 MiB of memory, but only 4 MiB is free");
         assert!(check(free / 2).is_ok() && check(u64::MAX).is_err() && filled(usize::MAX, 0_u16).is_err());
     }
 
@@ -204,7 +202,7 @@ mod tests {
         assert_eq!(machine(&[MEMINFO, group, mine[0], mine[1], above[0], above[1]]), Some(1 << 19));
         let unlimited = ("sys/fs/cgroup/jobs/mine/memory.max", "max\n");
         assert_eq!(machine(&[MEMINFO, group, unlimited, mine[1]]), Some(4 << 20));
-        // A container sees its own group at the top, whatever its path is outside.
+        // A container sees its own group at the root, whatever its path outside.
         let top = [("sys/fs/cgroup/memory.max", "1048576"), ("sys/fs/cgroup/memory.current", "0")];
         assert_eq!(machine(&[MEMINFO, ("proc/self/cgroup", "0::/../other"), top[0], top[1]]), Some(1 << 20));
     }

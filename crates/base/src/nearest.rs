@@ -1,14 +1,15 @@
-//! Which of some names was meant by one that is none of them.
+//! Suggests the known name closest to a mistyped one.
 //!
-//! An edit inserts, removes or replaces a letter, or swaps two neighbouring ones.
+//! Distance is the number of edits: inserting, removing or replacing a letter, or swapping two neighbouring
+//! ones.
 
 use strsim::osa_distance;
 
-/// The name that takes the fewest edits, at most one in three letters of what was typed and two in all;
-/// `None` if there is none so near.
+/// The name with the fewest edits, at most two and at most one per three letters typed; `None` if no name is
+/// that close.
 pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
-    // A letter alone is one edit from every other.
+    // A single letter is one edit from every other.
     if typed.chars().count() < 2 {
         return None;
     }
@@ -17,7 +18,7 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
     edits.filter(|(edits, _)| *edits <= most).min_by_key(|(edits, _)| *edits).map(|(_, name)| name)
 }
 
-/// All names, those that take the fewest edits first, in either case; equal ones in their order.
+/// All names, sorted by edit distance regardless of case; equal ones keep their order.
 pub fn nearest_first<'a>(typed: &str, names: &'a [String]) -> Vec<&'a str> {
     let typed = typed.to_lowercase();
     let mut all: Vec<(usize, &str)> =

@@ -63,7 +63,7 @@ pub struct Palette<C = Rgb> {
     pub intermediate: C,
     /// The candidate buffer and its merges.
     pub buffer: C,
-    /// Theoretical bounds beside measured values.
+    /// Theoretical bounds drawn with measured values.
     pub theory: C,
     /// Upload or index, search, counted, profiled, download.
     pub phases: [C; 5],
@@ -101,7 +101,7 @@ pub const LIGHT: Palette = Palette {
     warning: rgb(0x8A5A00),
     point: rgb(0x8C97A5),
     muted: rgb(0xD6DBE1),
-    // Yellow has too little contrast here: browns and violets instead.
+    // Yellow has too little contrast here, so browns and violets are used instead.
     categories: [
         BLUE,
         ORANGE,
@@ -207,8 +207,8 @@ pub const VIRIDIS: [Rgb; RAMP] = ramp_of([
     0xD5E21A, 0xEAE51A, 0xFDE725,
 ]);
 
-/// Cividis, by Nuñez, Anderton and Renslow: perceptually uniform, and alike for readers with red-green colour
-/// blindness.
+/// Cividis, by Nuñez, Anderton and Renslow: perceptually uniform, and the same for readers with red-green
+/// colour blindness.
 pub const CIVIDIS: [Rgb; RAMP] = ramp_of([
     0x00224E, 0x00285B, 0x002E6A, 0x043371, 0x1A386F, 0x273E6E, 0x32436D, 0x3B496C, 0x434E6C, 0x4B546C,
     0x52596D, 0x5A5F6E, 0x61656F, 0x686A71, 0x6F7073, 0x757676, 0x7C7B78, 0x848179, 0x8B8778, 0x938D78,

@@ -1,27 +1,26 @@
-//! Text from outside made safe to show: on a terminal, in JSON, in a spreadsheet.
+//! Makes external text safe to show on a terminal, in JSON and in a spreadsheet.
 
 use std::borrow::Cow;
 
-/// A text without what a terminal or a reader would take for something else: control characters, with which
-/// text moves the cursor or sets colours, line and paragraph separators, and marks that turn the direction of
-/// writing are shown as `\u{1b}`.
+/// Escapes control characters (which move the cursor or set colours), line and paragraph separators, and
+/// bidirectional marks as `\u{1b}`.
 pub fn line(text: &str) -> Cow<'_, str> {
     escaped(text, is_unprintable, |c| c.escape_unicode().to_string())
 }
 
-/// As [`line()`], for text of several lines: line breaks and tabs stay.
+/// Like [`line()`], for text with several lines: line breaks and tabs are kept.
 pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_unprintable(c) && !matches!(c, '\n' | '\t'), |c| c.escape_unicode().to_string())
 }
 
-/// A name with spaces in place of what [`line()`] escapes: it is shown in many places, and only read.
+/// Replaces what [`line()`] escapes with spaces, for names, which are shown in many places but not parsed.
 pub fn name(text: &str) -> String {
     text.chars().map(|c| if is_unprintable(c) { ' ' } else { c }).collect()
 }
 
-/// JSON with the same meaning and without what [`line()`] replaces; line breaks between values stay.
+/// Equivalent JSON without the characters that [`line()`] escapes; line breaks between values are kept.
 pub fn json(json: &str) -> Cow<'_, str> {
-    // Outside strings JSON has none of them but line breaks; within, line breaks are escaped already.
+    // Outside strings, JSON has only line breaks of these; inside strings, they are already escaped.
     escaped(
         json,
         |c| is_unprintable(c) && !matches!(c, '\n' | '\t' | '\r'),
@@ -29,7 +28,7 @@ pub fn json(json: &str) -> Cow<'_, str> {
     )
 }
 
-/// Control characters (C0, C1 and delete), separators of lines and paragraphs, and marks of direction.
+/// Control characters (C0, C1 and delete), line and paragraph separators, and bidirectional marks.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -49,9 +48,8 @@ fn escaped(text: &str, wrong: impl Fn(char) -> bool, escape: impl Fn(char) -> St
     Cow::Owned(escaped)
 }
 
-/// A cell of a CSV or TSV file that a spreadsheet does not take for a formula: text that begins with `=`,
-/// `+`, `-` or `@` (or with a tab or line break, after which it would look further) gets a `'` before it,
-/// unless it is a number.
+/// A CSV or TSV cell that a spreadsheet does not treat as a formula. Text that begins with `=`, `+`, `-` or
+/// `@` (or with a tab or line break, which spreadsheets skip) is prefixed with `'`, unless it is a number.
 pub fn cell(text: &str) -> Cow<'_, str> {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) && text.parse::<f64>().is_err() {
         Cow::Owned(format!("'{text}"))

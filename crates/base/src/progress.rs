@@ -24,7 +24,7 @@ impl Progress for Silent {
     }
 }
 
-/// A stretch of longer work: its reports are passed on as the share from `from` to `to` of the whole.
+/// A stage of longer work, whose reports are forwarded as the share from `from` to `to` of the whole.
 pub struct Stretch<'a> {
     pub of: &'a dyn Progress,
     pub from: f64,
@@ -33,7 +33,7 @@ pub struct Stretch<'a> {
 
 impl Progress for Stretch<'_> {
     fn update(&self, done: u64, total: u64) {
-        /// As finely as progress is shown.
+        /// The resolution of the progress display.
         const WHOLE: f64 = 10_000.0;
         let share = if total == 0 { 0.0 } else { done.min(total) as f64 / total as f64 };
         self.of.update((WHOLE * (self.from + (self.to - self.from) * share)) as u64, WHOLE as u64);

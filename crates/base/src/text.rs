@@ -23,7 +23,7 @@ pub fn significant(number: f64) -> String {
     significant_to(number, 3)
 }
 
-/// So many significant digits, at least one: with four of them `0.001234`, `12.34`, `1,234,000`.
+/// The given number of significant digits, at least one: with four, `0.001234`, `12.34`, `1,234,000`.
 pub fn significant_to(number: f64, digits: usize) -> String {
     if number == 0.0 || !number.is_finite() {
         return number.to_string();
@@ -41,7 +41,7 @@ pub fn significant_to(number: f64, digits: usize) -> String {
     format!("{sign}{}", thousands(rounded.abs().round() as u64))
 }
 
-/// Rounds to so many significant digits.
+/// Rounds to a number of significant digits.
 fn rounded(number: f64, digits: usize) -> f64 {
     format!("{number:.*e}", digits.max(1) - 1).parse().unwrap_or(number)
 }
@@ -77,8 +77,7 @@ pub fn time(milliseconds: f64) -> String {
     format!("{} {unit}", significant(value))
 }
 
-/// Two times in milliseconds, least and most, with their unit once where it is the same: `1.20 to 3.41 ms`,
-/// `340 µs to 1.20 ms`.
+/// A range of times in milliseconds, with a shared unit written once: `1.20 to 3.41 ms`, `340 µs to 1.20 ms`.
 pub fn times(least: f64, most: f64) -> String {
     let (least, most) = (time(least), time(most));
     match (least.split_once(' '), most.split_once(' ')) {
@@ -99,19 +98,19 @@ pub fn rate(distances_per_second: f64) -> String {
     format!("{} {unit}dist/s", significant(distances_per_second / scale))
 }
 
-/// A rate and the most that it could be: `4.10 of 6.00 Tdist/s`.
+/// A rate and its maximum: `4.10 of 6.00 Tdist/s`.
 pub fn rate_of(distances_per_second: f64, most: f64) -> String {
     let (unit, scale) = unit_of(most);
     format!("{} of {} {unit}dist/s", significant(distances_per_second / scale), significant(most / scale))
 }
 
-/// The prefix of a large number's unit, and what it stands for.
+/// The unit prefix for a large number, and its factor.
 pub fn unit_of(number: f64) -> (&'static str, f64) {
     let units = [("P", 1e15), ("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)];
     units.into_iter().find(|(_, scale)| rounded(number, 3) >= *scale).unwrap_or(("", 1.0))
 }
 
-/// A size in bytes, in decimal units as disks and file managers have them: `8.00 GB`.
+/// A size in decimal units, as in disk and file managers: `8.00 GB`.
 pub fn bytes(bytes: u64) -> String {
     let (unit, scale) = unit_of(bytes as f64);
     format!("{} {unit}B", significant(bytes as f64 / scale))
@@ -159,8 +158,8 @@ pub fn table(rows: &[Vec<String>], right: &[usize]) -> String {
     text
 }
 
-/// A number of significant digits, trailing zeros kept, so that columns line up, in the plain notation where
-/// that is short: of three, `0.00123`, `45.6`, `12,300`, `1.23e-7`.
+/// Significant digits with trailing zeros, so that columns align, in plain notation where that is short. With
+/// three: `0.00123`, `45.6`, `12,300`, `1.23e-7`.
 pub fn digits(value: f64, digits: usize) -> String {
     if value.is_nan() {
         return "NaN".to_owned();
@@ -171,7 +170,7 @@ pub fn digits(value: f64, digits: usize) -> String {
     if value == 0.0 {
         return "0".to_owned();
     }
-    // Rounding first: 999.6 has four digits before the point once it has three in all.
+    // Round first: 999.6 becomes 1000, with one more digit before the point.
     let rounded: f64 = format!("{value:.*e}", digits - 1).parse().unwrap_or(value);
     let exponent = rounded.abs().log10().floor() as i32;
     if !(-4..9).contains(&exponent) {
@@ -180,18 +179,18 @@ pub fn digits(value: f64, digits: usize) -> String {
     fixed(rounded, (digits as i32 - 1 - exponent).max(0) as usize)
 }
 
-/// With so many decimals, and thousands grouped whether there are any or not: `12,345`, `-12,345.6`.
+/// A fixed number of decimals, with grouped thousands: `12,345`, `-12,345.6`.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let (whole, rest) = text.split_at(text.find('.').unwrap_or(text.len()));
-    // What is beyond whole numbers of the machine stays as it is.
+    // Numbers beyond u64 are not grouped.
     let whole = whole.parse().map_or_else(|_| whole.to_owned(), thousands);
     let sign = if value < 0.0 && text.contains(|c| ('1'..='9').contains(&c)) { "-" } else { "" };
     format!("{sign}{whole}{rest}")
 }
 
-/// A coordinate in the file's own value: all the digits that it has while they are few, else six decimals or
-/// six significant digits, whichever are more; thousands not grouped so that it can be copied.
+/// A coordinate in the file's units: all its digits if they are few, otherwise six decimals or six
+/// significant digits, whichever is more. Thousands are not grouped, so that it can be copied.
 pub fn coordinate(value: f64) -> String {
     let plain = format!("{value}");
     if plain.len() <= 14 {
@@ -204,7 +203,7 @@ pub fn coordinate(value: f64) -> String {
     }
 }
 
-/// A moment in UTC, from seconds since 1970: `2026-11-21 05:44`.
+/// A time in UTC, from seconds since 1970: `2026-11-21 05:44`.
 pub fn moment(unix: u64) -> String {
     // Days in a calendar that begins on 1 March of year 0, whose leap days come last.
     let days = unix / 86_400 + 719_468;
@@ -218,17 +217,17 @@ pub fn moment(unix: u64) -> String {
     format!("{year}-{month:02}-{day:02} {:02}:{:02}", unix % 86_400 / 3_600, unix % 3_600 / 60)
 }
 
-/// A text that begins with a capital.
+/// Capitalises the first letter.
 pub fn sentence_case(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// A part of a whole (1, or 100 of percentages) with so many decimals, rounded, but to the whole only if it
-/// is that: what is not perfect does not read as if it were.
+/// A part of a whole (1, or 100 for percentages) with a number of decimals. Rounded up to the whole only if
+/// it equals the whole, so that an imperfect result never reads as perfect.
 pub fn rounded_part(part: f64, whole: f64, decimals: u32) -> String {
     let scale = 10f64.powi(decimals as i32);
-    // A mean of shares may be a few bits less than what it stands for.
+    // A mean of shares may be a few bits too small.
     let is_whole = part * (1.0 + 1e-12) >= whole;
     let most = if is_whole { whole } else { whole - 1.0 / scale };
     format!("{:.*}", decimals as usize, ((part * scale).round() / scale).min(most))

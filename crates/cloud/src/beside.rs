@@ -1,5 +1,5 @@
-//! Columns of a cloud's file, as they are in the file, beside each of its points: names, codes, numbers that
-//! are no coordinates.
+//! Further columns of a cloud's file, joined to its points unchanged: names, codes, numbers that are not
+//! coordinates.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use crate::nearest::nearest_first;
 use crate::printable;
 use crate::progress::Progress;
 
-/// Cells of the file that are in memory at a time.
+/// Maximum number of cells in memory at a time.
 const CELLS: usize = 1 << 21;
 
-/// Columns that an error lists.
+/// Maximum number of columns listed in an error.
 const SHOWN: usize = 12;
 
-/// The largest f64 below which all whole numbers are numbers of their own.
+/// Below this, f64 represents every whole number exactly.
 const WHOLE: f64 = (1_u64 << 53) as f64;
 
-/// Columns with a value for each point, by its row in the cloud.
+/// Columns with one value per point, by row of the cloud.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Beside {
     pub columns: Vec<BesideColumn>,
@@ -31,17 +31,17 @@ pub struct BesideColumn {
     pub values: BesideValues,
 }
 
-/// Numbers where the file has no text in the column.
+/// Values of a column: numbers unless the file has text in it.
 #[derive(Clone, Debug, PartialEq)]
 pub enum BesideValues {
-    /// Whole numbers below 2⁵³ only; NaN where there is none.
+    /// Only whole numbers below 2⁵³; NaN if missing.
     Whole(Vec<f64>),
-    /// NaN where there is none.
+    /// NaN if missing.
     Numbers(Vec<f64>),
     Texts(Texts),
 }
 
-/// Texts one after the other; an empty one is missing.
+/// Concatenated texts; an empty one is missing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Texts {
     all: String,
@@ -54,7 +54,7 @@ impl Texts {
         self.ends.push(self.all.len());
     }
 
-    /// The text of a row; `None` where there is none.
+    /// The text of a row; `None` if missing.
     pub fn of(&self, row: usize) -> Option<&str> {
         let start = if row == 0 { 0 } else { self.ends[row - 1] };
         Some(&self.all[start..self.ends[row]]).filter(|text| !text.is_empty())
@@ -62,11 +62,11 @@ impl Texts {
 }
 
 impl Beside {
-    /// Reads columns of the cloud's file by name, in any case where only one fits then, or by 0-based number.
+    /// Reads columns of the cloud's file by name (case-insensitively if unambiguous) or by 0-based number.
     ///
     /// # Errors
-    /// [`FormatError::NoColumn`], which lists the columns that there are, those of a similar name first; and
-    /// any of reading the file.
+    /// [`FormatError::NoColumn`], which lists the available columns, similar names first; and any error of
+    /// reading the file.
     pub fn read(
         path: &Path,
         names: &[String],
@@ -102,8 +102,8 @@ impl Beside {
         let mut columns: Vec<(usize, Filling)> =
             chosen.iter().map(|&at| (at, Filling::new(cloud.len()))).collect();
         fill(&mut columns, false)?;
-        // Text among which there are numbers is read again, as the file spells these: a code such as 0E8. So
-        // are numbers that an f64 rounds.
+        // Columns with both text and numbers are read again with the file's spelling, for codes such as 0E8.
+        // So are numbers that f64 rounds.
         let is_mixed = |(_, column): &&mut (usize, Filling)| {
             column.numbers && matches!(column.values, BesideValues::Texts(_)) || column.large
         };
@@ -121,16 +121,16 @@ impl Beside {
     }
 }
 
-/// A column while it is read.
+/// A column being read.
 struct Filling {
     values: BesideValues,
-    /// Whether there was a number, and one whose last digits an f64 may not hold.
+    /// Whether there were numbers, and whether any is too large for exact f64 digits.
     numbers: bool,
     large: bool,
 }
 
 impl BesideColumn {
-    /// Whether it has whole numbers whose last digits are rounded away.
+    /// Whether it has whole numbers whose last digits f64 rounds.
     pub fn is_rounded(&self) -> bool {
         match &self.values {
             BesideValues::Numbers(numbers) => numbers
@@ -141,7 +141,7 @@ impl BesideColumn {
     }
 }
 
-/// Which column a name means.
+/// Index of the named column.
 fn place(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> {
     let similar = |other: &&String| other.to_lowercase() == name.to_lowercase();
     let exact = all.iter().position(|other| other == name);
@@ -158,7 +158,7 @@ fn place(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> 
             .map(|name| format!("`{}`", printable::line(name)))
             .collect();
         let more = if all.len() > SHOWN { format!(", … ({} in all)", all.len()) } else { String::new() };
-        let why = format!("there is none; there are {}{more}", names.join(", "));
+        let why = format!("not found; available: {}{more}", names.join(", "));
         FormatError::NoColumn {
             what: format!("column `{}`", printable::line(name)),
             why,
@@ -204,7 +204,7 @@ impl Filling {
 }
 
 impl BesideValues {
-    /// Says that numbers are whole, where they are.
+    /// Marks numbers as whole if they are.
     fn whole(self) -> Self {
         match self {
             Self::Numbers(numbers)
@@ -283,7 +283,7 @@ mod tests {
     #[test]
     fn a_wrong_name_says_which_there_are() {
         let why = read("x,country,county,zip_code\n0,a,b,c\n", &["zipcode"]).unwrap_err();
-        assert!(why.starts_with("column `zipcode`: there is none; there are `zip_code`, "), "{why}");
+        assert!(why.starts_with("column `zipcode`: not found; available: `zip_code`, "), "{why}");
         assert!(read("x,a,A\n0,1,2\n", &["A"]).is_ok() && read("x,name,Name\n0,1,2\n", &["NAME"]).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! Why a cloud cannot be loaded, and what would help.
+//! Why a cloud cannot be loaded, and how to fix it.
 
 use super::{GlobeError, MAX_ROWS};
 use crate::formats::FormatError;
@@ -10,7 +10,7 @@ use crate::table::Real;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CloudError {
-    /// The file could not be read, or is not of its named format.
+    /// The file could not be read, or does not have its named format.
     #[error(transparent)]
     Format(FormatError),
     /// The generator's spec is invalid.
@@ -22,7 +22,7 @@ pub enum CloudError {
         why: String,
     },
     /// The coordinates are not a point in the data's space.
-    #[error("place {at}: {why}")]
+    #[error("query point {at}: {why}")]
     Coordinates {
         /// The coordinates, as written.
         at: String,
@@ -44,7 +44,7 @@ pub enum CloudError {
         column: String,
         /// NaN, inf or -inf.
         value: f64,
-        /// It and all others of its kind.
+        /// This value and all others like it.
         unusable: Box<Unusable>,
         /// The file or generator.
         origin: String,
@@ -82,7 +82,7 @@ pub enum CloudError {
         origin: String,
     },
     /// More rows than [`MAX_ROWS`].
-    #[error("{rows} rows are more than the {MAX_ROWS} that can be searched: {origin}")]
+    #[error("{rows} rows: at most {MAX_ROWS} can be searched: {origin}")]
     TooMany {
         /// Rows in the source.
         rows: u64,
@@ -90,7 +90,7 @@ pub enum CloudError {
         origin: String,
     },
     /// The cloud does not fit this machine's memory.
-    #[error("too large: there is no memory for {bytes} bytes of coordinates: {origin}")]
+    #[error("not enough memory for {bytes} bytes of coordinates: {origin}")]
     Memory {
         /// The size of the failed allocation.
         bytes: u64,
@@ -99,7 +99,7 @@ pub enum CloudError {
     },
     /// The number of dimensions of the queries differs from the data's.
     #[error(
-        "queries have {queries} dimensions and the data {data}: {}: {origin}",
+        "queries have {queries} dimensions, but the data has {data}: {}: {origin}",
         Hint::AsManyColumns.option()
     )]
     Dimensions {
@@ -110,11 +110,10 @@ pub enum CloudError {
         /// Path of the query file.
         origin: String,
     },
-    /// Either the queries' columns or the data's are longitude and latitude by their names, and the others
-    /// are not.
+    /// Only one of the two, queries or data, has columns named as longitude and latitude.
     #[error(
-        "columns {queries} are not {data} of the data; choose columns by number in both files, if they are: \
-         {origin}"
+        "query columns ({queries}) do not match data columns ({data}); if they do correspond, select both by \
+         number: {origin}"
     )]
     OtherColumns {
         /// Names of the queries' columns.
@@ -142,27 +141,27 @@ impl From<FormatError> for CloudError {
     }
 }
 
-/// A way out of an error.
+/// A remedy for an error, which each front end words itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
-    /// Rows with NaN or ±∞ can be left out.
+    /// Drop rows with NaN or ±∞.
     LeaveRowsOut,
-    /// Coordinates without NaN or ±∞ can be chosen, for which `COLUMNS` stands.
+    /// Select columns without NaN or ±∞. `COLUMNS` is the placeholder for them.
     WholeColumns,
-    /// Other columns can be chosen than those that win by default.
+    /// Select columns other than the default.
     OtherColumns,
-    /// Columns of longitude and latitude have to be chosen.
+    /// Select columns of longitude and latitude.
     GlobeColumns,
-    /// Columns have to be chosen, as many as the data has dimensions.
+    /// Select as many columns as the data has dimensions.
     AsManyColumns,
 }
 
 impl Hint {
-    /// By the options of the command line, as the errors' own messages have it.
+    /// Wording with the options of the command line, as in the errors' own messages.
     pub fn option(self) -> &'static str {
         match self {
-            Self::LeaveRowsOut => "--drop-nonfinite leaves such rows out",
-            Self::WholeColumns => "--columns COLUMNS takes coordinates without such values",
+            Self::LeaveRowsOut => "--drop-nonfinite drops such rows",
+            Self::WholeColumns => "--columns COLUMNS selects columns without such values",
             Self::OtherColumns => "--columns chooses others",
             Self::GlobeColumns => "choose a longitude and a latitude with --columns",
             Self::AsManyColumns => "choose columns with --columns",
@@ -170,15 +169,15 @@ impl Hint {
     }
 }
 
-/// What can be done about rows with NaN or ±∞: other columns first, then a cloud without the rows, and how
-/// many are left of it.
+/// Remedies for rows with NaN or ±∞: other columns first, then dropping the rows, with the number that would
+/// remain.
 pub(super) fn without(unusable: &Unusable, words: fn(Hint) -> &'static str) -> String {
     let Unusable { count, rows, whole, .. } = unusable;
     let columns = whole.as_ref().map(|columns| words(Hint::WholeColumns).replace("COLUMNS", columns));
     let left = match rows - count {
         _ if *rows == 0 => String::new(),
         0 => " (all of them)".to_owned(),
-        left => format!(" ({left} of {rows} are left)"),
+        left => format!(" ({left} of {rows} remain)"),
     };
     let rows = format!("{}{left}", words(Hint::LeaveRowsOut));
     columns.into_iter().chain([rows]).collect::<Vec<_>>().join(", ")
@@ -199,7 +198,7 @@ impl FormatError {
 impl GlobeError {
     /// The message, with its hint worded for the command line or for the window.
     pub fn told(&self, words: fn(Hint) -> &'static str) -> String {
-        // These messages name the option once.
+        // The hint occurs exactly once in these messages.
         self.to_string().replace(Hint::GlobeColumns.option(), words(Hint::GlobeColumns))
     }
 }
@@ -214,7 +213,7 @@ impl CloudError {
             }
             Self::Dimensions { queries, data, origin } => {
                 format!(
-                    "queries have {queries} dimensions and the data {data}: {}: {origin}",
+                    "queries have {queries} dimensions, but the data has {data}: {}: {origin}",
                     words(Hint::AsManyColumns)
                 )
             }
@@ -224,9 +223,9 @@ impl CloudError {
     }
 }
 
-// Rows of a source that can be no points.
+// Rows that cannot be points.
 
-/// As many are named.
+/// Maximum number of rows listed.
 const NAMED: usize = 8;
 
 /// Rows with coordinates that are NaN, infinite or missing.
@@ -236,25 +235,25 @@ pub struct Unusable {
     pub count: u64,
     /// Number of all rows of the source.
     pub rows: u64,
-    /// The first of them, ascending.
+    /// The first of these rows, ascending.
     pub first: Vec<UnusableRow>,
-    /// Coordinates without such values to be chosen instead, as they are typed.
+    /// Columns to select instead, without such values, as typed on the command line.
     pub whole: Option<String>,
 }
 
-/// A row that can be no point, and why.
+/// A row that cannot be a point, and why.
 #[derive(Clone, Debug, PartialEq)]
 pub struct UnusableRow {
     /// 0-based number of the data record in the file.
     pub row: u64,
-    /// The first of its columns with such a value.
+    /// The first column with such a value.
     pub column: String,
-    /// NaN, which also stands for what is missing, or ±∞.
+    /// NaN (also for missing values) or ±∞.
     pub value: f64,
 }
 
 impl Unusable {
-    /// Those among row-major values.
+    /// Finds the unusable rows among row-major values.
     pub(super) fn of<T: Real>(values: &[T], names: &[String]) -> Self {
         let mut unusable = Self { rows: (values.len() / names.len().max(1)) as u64, ..Self::default() };
         for (row, values) in values.chunks_exact(names.len().max(1)).enumerate() {

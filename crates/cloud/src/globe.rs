@@ -1,4 +1,4 @@
-//! Longitude and latitude: which columns they are, and where they are on the unit sphere.
+//! Longitude and latitude: finding their columns, and converting them to the unit sphere.
 
 use super::generate::draw::sin_cos;
 use super::headings::{self, Space};
@@ -8,25 +8,25 @@ use crate::printable;
 /// The mean radius of the Earth in km (IUGG, R₁).
 pub const EARTH_RADIUS_KM: f64 = 6371.0088;
 
-/// Two columns in degrees, of which one is the longitude.
+/// Two columns in degrees, longitude and latitude in either order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Globe {
     longitude: usize,
-    /// Whether the columns' names say so; if not, longitude comes first.
+    /// Whether the column names determine the order; otherwise longitude comes first.
     named: bool,
 }
 
-/// Why a cloud is not searched on the globe. The origin comes last.
+/// Why a cloud cannot be searched on the globe. The origin comes last.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GlobeError {
-    /// The cloud has another number of columns than two.
+    /// The cloud does not have exactly two columns.
     #[error(
-        "haversine takes two columns, longitude and latitude in degrees, and the cloud has {columns}: {}",
+        "haversine needs two columns, longitude and latitude in degrees, but the cloud has {columns}: {}",
         Hint::GlobeColumns.option()
     )]
     Columns { columns: usize },
-    /// Both columns are named alike.
+    /// Both columns have a name for the same angle.
     #[error("columns {first} and {second} are both a {what}: {}", Hint::GlobeColumns.option())]
     Alike {
         /// `longitude` or `latitude`.
@@ -36,8 +36,8 @@ pub enum GlobeError {
     },
     /// A value is out of range.
     #[error(
-        "row {row}, column {column}: {value} is no {what}, which goes from -{limit} to {limit} degrees; {}: \
-         {origin}",
+        "row {row}, column {column}: invalid {what} {value}: must be between -{limit} and {limit} degrees; \
+         {}: {origin}",
         Hint::GlobeColumns.option()
     )]
     OutOfRange {
@@ -53,10 +53,10 @@ pub enum GlobeError {
         /// The file or generator.
         origin: String,
     },
-    /// A place's coordinate is out of range.
-    #[error("{place}: {column} is {value}, which is no {what}: it goes from -{limit} to {limit} degrees")]
+    /// A coordinate of a query point is out of range.
+    #[error("{place}, column {column}: invalid {what} {value}: must be between -{limit} and {limit} degrees")]
     Place {
-        /// The place as written.
+        /// The query point as written.
         place: String,
         column: String,
         /// The value, formatted.
@@ -68,17 +68,17 @@ pub enum GlobeError {
     },
     /// Squared distances would underflow.
     #[error(
-        "all places are within {extent} Earth radii of one another, which makes squared distances vanish in \
+        "all points are within {extent} Earth radii of one another, so squared distances underflow \
          32-bit floats; use the l2 metric"
     )]
     OnePlace {
         /// The widest extent of their unit vectors, formatted.
         extent: String,
     },
-    /// The names of the query columns are in the other order.
+    /// The names of the query columns are in the opposite order.
     #[error(
-        "the query columns {queries} are in another order than the data's, {data}: choose both in the same \
-         order, or give them the same names: {origin}"
+        "query columns ({queries}) are in a different order than the data's ({data}); choose both in the \
+         same order, or give them the same names: {origin}"
     )]
     Order {
         /// Names of the query columns.
@@ -90,7 +90,7 @@ pub enum GlobeError {
     },
 }
 
-/// What a column is.
+/// The angle that a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     Longitude,
@@ -113,19 +113,19 @@ impl Role {
         }
     }
 
-    /// By a column's name: `Longitude`, `pickup_lon`, `lat_deg`, `dec`.
+    /// Recognises a column name: `Longitude`, `pickup_lon`, `lat_deg`, `dec`.
     fn of(name: &str) -> Option<Self> {
         headings::angle(name).map(|(_, axis)| if axis == 0 { Self::Longitude } else { Self::Latitude })
     }
 }
 
-/// Which of two names is that of a longitude, beside that of a latitude.
+/// Index of the longitude, if the two names form a longitude and a latitude.
 fn longitude_of(names: [&str; 2]) -> Option<usize> {
     Some(headings::coordinates(&names.map(Some)).filter(|found| found.space != Space::Flat)?.columns[0])
 }
 
 impl Globe {
-    /// Which of a cloud's columns is the longitude: by name, or else the first.
+    /// Finds the longitude among a cloud's columns: by name, or else the first.
     ///
     /// # Errors
     /// [`GlobeError::Columns`] and [`GlobeError::Alike`].
@@ -143,7 +143,7 @@ impl Globe {
                     second: second.name.clone(),
                 });
             }
-            // One name is enough: the other column is the other one.
+            // One recognised name determines the other column.
             [Some(Role::Latitude), _] | [_, Some(Role::Longitude)] => 1,
             _ => 0,
         };
@@ -156,7 +156,7 @@ impl Globe {
         matches!(names[..], [first, second] if longitude_of([first, second]).is_some())
     }
 
-    /// A cloud of longitude and latitude by its columns' names and values.
+    /// Recognises a cloud of longitude and latitude by the names and ranges of its columns.
     pub fn recognised(axes: &[Axis]) -> Option<Self> {
         let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
         axes.iter()
@@ -165,26 +165,26 @@ impl Globe {
             .then_some(globe)
     }
 
-    /// Whether a cloud is recognised, and all its points are on the globe.
+    /// Whether a cloud is recognised and all its points are on the globe.
     pub fn fits(cloud: &PointCloud) -> bool {
         Self::recognised(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok())
     }
 
-    /// Whether two names are of the same angle in the same frame: both a latitude on the Earth, both a
+    /// Whether two names are for the same angle in the same frame, such as latitude on the Earth or
     /// declination.
     pub fn same_angle(one: &str, other: &str) -> bool {
         headings::angle(one).is_some_and(|angle| headings::angle(other) == Some(angle))
     }
 
-    /// Whether the columns' names are those of positions in the sky, such as right ascension and declination.
+    /// Whether the columns are named as positions in the sky, such as right ascension and declination.
     pub fn is_sky(axes: &[Axis]) -> bool {
         let names: Vec<Option<&str>> = axes.iter().map(|axis| Some(axis.name.as_str())).collect();
         headings::coordinates(&names)
             .is_some_and(|found| found.space == Space::Sky && found.columns.len() == axes.len())
     }
 
-    /// Why columns whose names are those of longitude and latitude are not taken as a globe's:
-    /// `lat goes from -3 to 95, and a latitude in degrees from -90 to 90`.
+    /// Why columns named longitude and latitude are not used as such: `lat ranges from -3 to 95, but a
+    /// latitude in degrees must be between -90 and 90`.
     pub fn not_degrees(axes: &[Axis]) -> Option<String> {
         let globe = Self::of(axes).ok().filter(|globe| globe.named)?;
         let (at, axis) = axes
@@ -194,14 +194,14 @@ impl Globe {
         let (role, name) = (globe.role(at), printable::name(&axis.name));
         let limit = role.limit();
         Some(format!(
-            "{name} goes from {} to {}, and a {} in degrees from -{limit} to {limit}",
+            "{name} ranges from {} to {}, but a {} in degrees must be between -{limit} and {limit}",
             axis.min,
             axis.max,
             role.name()
         ))
     }
 
-    /// What is assumed of columns whose names do not say which is which.
+    /// The assumption made if the column names do not determine the order.
     pub fn note(self, axes: &[Axis]) -> Option<String> {
         let name = |at: usize| axes.get(at).map_or("", |axis| axis.name.as_str());
         let (longitude, latitude) = (name(self.longitude), name(1 - self.longitude));
@@ -218,10 +218,10 @@ impl Globe {
         value.abs() <= f64::from(self.role(axis).limit())
     }
 
-    /// Rejects values that are no degrees of longitude or latitude.
+    /// Rejects values that are not degrees of longitude or latitude.
     ///
     /// # Errors
-    /// [`GlobeError::OutOfRange`], or [`GlobeError::Place`] for coordinates given directly.
+    /// [`GlobeError::OutOfRange`], or [`GlobeError::Place`] for a query point.
     pub fn check(self, cloud: &PointCloud) -> Result<(), GlobeError> {
         let far = |(at, axis): (usize, &Axis)| !self.holds(at, axis.min) || !self.holds(at, axis.max);
         if !cloud.axes().iter().enumerate().any(far) {
@@ -241,8 +241,7 @@ impl Globe {
         })
     }
 
-    /// Rejects queries that are not in the data's columns: those whose names say the other order, and as
-    /// [`Self::check`].
+    /// Rejects queries whose column names have the opposite order, and then as [`Self::check`].
     ///
     /// # Errors
     /// [`GlobeError`].
@@ -268,23 +267,23 @@ impl Globe {
         self.unit([0, 1].map(|axis| cloud.coordinate(row, axis)))
     }
 
-    /// A place, in the order of the columns, as a unit vector: (cos φ cos λ, cos φ sin λ, sin φ). A longitude
-    /// that goes round once more is the same vector, and a pole is one at any longitude.
+    /// A position, in column order, as a unit vector: (cos φ cos λ, cos φ sin λ, sin φ). Longitudes that
+    /// differ by a full turn give the same vector, and so does a pole at any longitude.
     pub fn unit(self, place: [f64; 2]) -> [f64; 3] {
         let (sin_longitude, cos_longitude) = sin_cos_of(place[self.longitude]);
         let (sin_latitude, cos_latitude) = sin_cos_of(place[1 - self.longitude]);
-        // No negative zeros.
+        // Avoid negative zeros.
         [cos_latitude * cos_longitude, cos_latitude * sin_longitude, sin_latitude].map(|value| value + 0.0)
     }
 
-    /// Whether the short way between rows of two clouds crosses the edge of a map on which longitudes are an
+    /// Whether the shortest path between rows of two clouds crosses the edge of a map with longitude as an
     /// axis.
     pub fn is_across(self, (one, at): (&PointCloud, usize), (other, to): (&PointCloud, usize)) -> bool {
         (one.coordinate(at, self.longitude) - other.coordinate(to, self.longitude)).abs() > 180.0
     }
 
-    /// `count` places all around one, in the order of the columns, at an angle in radians. Their longitudes
-    /// are within half a turn of the centre's.
+    /// `count` positions on a circle around a centre, in column order, at an angle in radians. Their
+    /// longitudes are within half a turn of the centre's.
     pub fn circle(self, center: [f64; 2], angle: f64, count: usize) -> Vec<[f64; 2]> {
         let (sin_latitude, cos_latitude) = sin_cos_of(center[1 - self.longitude]);
         let (sin_angle, cos_angle) = angle.sin_cos();
@@ -300,8 +299,8 @@ impl Globe {
         (0..count).map(towards).collect()
     }
 
-    /// Divides a closed line around the globe where it leaves the map, whose longitudes go from `west` for
-    /// one turn; parts end and begin at its edges.
+    /// Splits a closed line on the globe where it leaves the map, whose longitudes start at `west` and span
+    /// one turn. Parts begin and end at its edges.
     pub fn on_map(self, line: &[[f64; 2]], west: f64) -> Vec<Vec<[f64; 2]>> {
         let longitude = self.longitude;
         let mut parts: Vec<Vec<[f64; 2]>> = vec![Vec::new()];
@@ -331,8 +330,8 @@ impl Globe {
         parts
     }
 
-    /// The western edge of a map that holds a cloud: −180, or 0 where longitudes count from there, or the
-    /// westernmost point beyond.
+    /// The western edge of a map of a cloud: −180; 0 if longitudes go from 0 to 360; or the westernmost point
+    /// if it is farther west.
     pub fn west(self, axes: &[Axis]) -> f64 {
         axes.get(self.longitude).map_or(-180.0, |axis| match (axis.min, axis.max) {
             (west, _) if west < -180.0 => west,
@@ -342,11 +341,11 @@ impl Globe {
     }
 }
 
-/// Sine and cosine of an angle in degrees: exact at quarter turns, the same after a whole turn, and the same
-/// bits on every machine.
+/// Sine and cosine of an angle in degrees: exact at quarter turns, periodic, and bit-identical on every
+/// machine.
 fn sin_cos_of(degrees: f64) -> (f64, f64) {
     let quarters = (degrees / 90.0).round();
-    // Exact: the difference of two numbers of a like size.
+    // Exact, because the two numbers are of similar magnitude.
     let (sin, cos) = sin_cos((degrees - 90.0 * quarters).to_radians());
     match quarters.rem_euclid(4.0) as u8 {
         0 => (sin, cos),
@@ -418,7 +417,7 @@ mod tests {
         let beyond = why(&["lat", "lon"], vec![100.0, 10.0, -3.0, 4.0]);
         assert_eq!(
             beyond.as_deref(),
-            Some("lat goes from -3 to 100, and a latitude in degrees from -90 to 90")
+            Some("lat ranges from -3 to 100, but a latitude in degrees must be between -90 and 90")
         );
         assert_eq!(
             [why(&["lat", "lon"], vec![9.0, 10.0]), why(&["x", "y"], vec![100.0, 400.0])],
@@ -440,27 +439,30 @@ mod tests {
         let degrees = "degrees; choose a longitude and a latitude with --columns: test (seed 0)";
         assert_eq!(
             why(&["lat", "lon"], vec![1.0, 2.0, -90.5, 3.0]),
-            format!("row 1, column lat: -90.5 is no latitude, which goes from -90 to 90 {degrees}")
+            format!("row 1, column lat: invalid latitude -90.5: must be between -90 and 90 {degrees}")
         );
         assert_eq!(
             why(&["x", "y"], vec![361.0, 0.0]),
-            format!("row 0, column x: 361 is no longitude, which goes from -360 to 360 {degrees}")
+            format!("row 0, column x: invalid longitude 361: must be between -360 and 360 {degrees}")
         );
-        let three = "haversine takes two columns, longitude and latitude in degrees, and the cloud has 3: \
+        let three = "haversine needs two columns, longitude and latitude in degrees, but the cloud has 3: \
                      choose a longitude and a latitude with --columns";
         assert_eq!(why(&["lon", "lat", "z"], vec![0.0; 3]), three);
         let data = cloud(&["lon", "lat"], vec![0.0; 2]);
         let globe = Globe::of(data.axes()).unwrap();
         let place = super::super::query_point::cloud(&[10.0, 91.0], &data).unwrap();
         let said = globe.check_queries(&place, &data).unwrap_err().to_string();
-        assert_eq!(said, "place 10,91: lat is 91, which is no latitude: it goes from -90 to 90 degrees");
+        assert_eq!(
+            said,
+            "query point 10,91, column lat: invalid latitude 91: must be between -90 and 90 degrees"
+        );
         let turned = globe
             .check_queries(&cloud(&["latitude", "longitude"], vec![0.0; 2]), &data)
             .unwrap_err()
             .to_string();
         assert!(
             turned.starts_with(
-                "the query columns latitude, longitude are in another order than the data's, lon, lat: "
+                "query columns (latitude, longitude) are in a different order than the data's (lon, lat); "
             ),
             "{turned}"
         );
@@ -493,7 +495,7 @@ mod tests {
         assert_eq!(edges, [180.0, -180.0, -180.0, 180.0]);
         let whole = GLOBE.on_map(&GLOBE.circle([10.0, 50.0], 0.1, 128), -180.0);
         assert_eq!((whole.len(), whole[0].len()), (1, 129));
-        // About a pole it passes every longitude.
+        // A circle around a pole passes every longitude.
         let around = GLOBE.on_map(&GLOBE.circle([30.0, 89.0], 3f64.to_radians(), 128), -180.0);
         let widest = around.iter().flatten().map(|place| place[0]);
         assert_eq!((widest.clone().fold(0.0, f64::min), widest.fold(0.0, f64::max)), (-180.0, 180.0));
@@ -521,7 +523,7 @@ mod tests {
             let (east, north) = ((b.0 - a.0).to_radians(), (b.1 - a.1).to_radians());
             let h = (north / 2.0).sin().powi(2)
                 + a.1.to_radians().cos() * b.1.to_radians().cos() * (east / 2.0).sin().powi(2);
-            // Near the antipode the arc sine is steep.
+            // Near the antipode the arcsine is steep.
             prop_assert!((angle(one, other) - 2.0 * h.min(1.0).sqrt().asin()).abs() < 1e-7);
         }
 

@@ -1,12 +1,12 @@
-//! Which columns are a position by their headings: `latitude_deg` with `longitude_deg`, `Rechtswert` with
-//! `Hochwert`, `pos_x` with `pos_y`, `UMAP_1` with `UMAP_2`. A new convention is a row or a word of these
-//! tables.
+//! Finds the position columns of a file by their headings: `latitude_deg` with `longitude_deg`, `Rechtswert`
+//! with `Hochwert`, `pos_x` with `pos_y`, `UMAP_1` with `UMAP_2`. A new convention is a row or a word of
+//! these tables.
 
 use std::collections::BTreeMap;
 
 use super::roles::{has_word, is_in, lower_words};
 
-/// What the numbers of a position are.
+/// The space that a position's coordinates are in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
     /// Lengths, or numbers without a unit.
@@ -17,17 +17,16 @@ pub enum Space {
     Sky,
 }
 
-/// Headings that form a position together.
+/// Headings that together form a position.
 #[derive(Debug)]
 pub struct Family {
     pub space: Space,
-    /// Words for each axis, in the order of the axes; of several columns the one with the earliest word is
-    /// taken.
+    /// Words for each axis, in axis order. Among several columns, the one with the earliest word wins.
     axes: &'static [&'static str],
     /// The minimum number of axes.
     least: usize,
-    /// Whether the first of several groups is taken. With `acc_x`, `acc_y`, `gyro_x` and `gyro_y`, neither is
-    /// the position of a row.
+    /// Whether the first of several groups is chosen. With `acc_x`, `acc_y`, `gyro_x` and `gyro_y`, neither
+    /// group is the position of a row.
     first: bool,
 }
 
@@ -60,7 +59,7 @@ const FAMILIES: &[Family] = &[
         first: true,
     },
     Family { space: Space::Flat, axes: &["x", "y", HEIGHTS], least: 2, first: false },
-    // Trajectories in the format of the TUM, and states of particles.
+    // Trajectories in the TUM format, and particle states.
     Family { space: Space::Flat, axes: &["tx", "ty", "tz"], least: 3, first: true },
     Family { space: Space::Flat, axes: &["px", "py", "pz"], least: 3, first: true },
 ];
@@ -74,7 +73,7 @@ const NUMBERED_VECTORS: &str = "umap tsne sne pc pca mds nmds ica lda lsa svd nm
                                 isomap scvi harmony embedding embeddings embed emb vector vec latent dim \
                                 dimension component comp feature feat x z f";
 
-/// Words for the parts of an angle, which are not coordinates: `LatD`, `LatM`, `LatS`.
+/// Words for the parts of an angle (`LatD`, `LatM`, `LatS`), which are not coordinates.
 const DEGREES: &str = "d deg degree degrees";
 const MINUTES: &str = "m min minute minutes";
 
@@ -87,28 +86,28 @@ const CORNERS: &str = "min max";
 /// Words for a width: next to one, `h` is the height of a box and not a third coordinate.
 const WIDTHS: &str = "w width";
 
-/// Names at least as long are also recognised inside a word, as in `gpslatitude`.
+/// Names of at least this length are also recognised inside a word, as in `gpslatitude`.
 const LONG: usize = 7;
 
-/// Words that do not distinguish one group from another: units, and words for a coordinate.
+/// Words that do not distinguish one group from another: units, and synonyms of "coordinate".
 const NEUTRAL: &str = "deg degree degrees decimal dd wgs wgs84 epsg utm icrs j2000 right m km ft coord \
                        coords coordinate coordinates pos position point";
 
 /// Prefixes of galactic and ecliptic coordinates: `glon` is not a longitude on the Earth.
 const SKY: &str = "g e";
 
-/// Units of length, which a height must share with the position that it joins.
+/// Units of length. A height must have the same unit as the position that it joins.
 const LENGTHS: &str = "m km ft";
 
 /// Columns whose headings form a position.
 #[derive(Debug, PartialEq)]
 pub struct HeadingMatch {
-    /// Their indices, in the order of the axes.
+    /// Their indices, in axis order.
     pub columns: Vec<usize>,
     pub space: Space,
 }
 
-/// Columns whose headings share all words except that of the axis.
+/// Columns whose headings differ only in the word for the axis.
 struct Group {
     rest: Vec<String>,
     /// The column of each axis, with the rank of its word.
@@ -116,7 +115,7 @@ struct Group {
 }
 
 impl Group {
-    /// Its columns, if the first axes are present, as many as are needed.
+    /// Its columns, if enough axes are present, without gaps from the first.
     fn columns(&self, family: &Family) -> Option<Vec<usize>> {
         let columns: Vec<usize> = self.axes.iter().map_while(|axis| Some(axis.as_ref()?.0)).collect();
         (columns.len() >= family.least && columns.len() == self.axes.iter().flatten().count())
@@ -132,12 +131,11 @@ impl Group {
     }
 }
 
-/// The columns that are a position or a vector by their headings; `None` marks a column that cannot be a
-/// coordinate: text, mostly empty, or without a name of its own.
+/// The columns that form a position or a vector by their headings. `None` marks a column that cannot be a
+/// coordinate: text, mostly empty, or unnamed.
 ///
-/// The position with the most axes wins, and any position wins over numbered vectors; of those the longest is
-/// taken. A group without a word that distinguishes it (`latitude_deg` before `dme_latitude_deg`) comes
-/// first.
+/// The position with the most axes wins, and any position wins over numbered vectors, of which the longest
+/// wins. A group without a distinguishing word takes precedence: `latitude_deg` before `dme_latitude_deg`.
 pub fn coordinates(headings: &[Option<&str>]) -> Option<HeadingMatch> {
     position(headings).or_else(|| {
         let columns = numbered(&words(headings), NUMBERED_VECTORS, usize::MAX)?;
@@ -149,7 +147,7 @@ fn words(headings: &[Option<&str>]) -> Vec<Option<Vec<String>>> {
     headings.iter().map(|heading| heading.map(lower_words)).collect()
 }
 
-/// As [`coordinates`], without numbered vectors.
+/// Like [`coordinates`], without numbered vectors.
 pub fn position(headings: &[Option<&str>]) -> Option<HeadingMatch> {
     let words = words(headings);
     let named = FAMILIES
@@ -162,8 +160,8 @@ pub fn position(headings: &[Option<&str>]) -> Option<HeadingMatch> {
     positions.into_iter().rev().max_by_key(|found| found.columns.len())
 }
 
-/// The frame of an angle's heading, such as equatorial or galactic coordinates, and whether it is the
-/// longitude (0) or the latitude (1).
+/// The frame of an angle's heading, such as equatorial or galactic coordinates, and its axis: longitude (0)
+/// or latitude (1).
 pub fn angle(heading: &str) -> Option<(usize, usize)> {
     let words = lower_words(heading);
     let angles = FAMILIES.iter().enumerate().filter(|(_, family)| family.space != Space::Flat);
@@ -229,10 +227,10 @@ struct Named {
     rest: Vec<String>,
 }
 
-/// `None` if a heading names no axis or several. `in_pair` is whether a partner with the same prefix is
-/// required, which makes `reclat` a latitude and `flat` none.
+/// `None` if a heading names no axis or several. With `in_pair`, a partner with the same prefix is required,
+/// so suffixes count: `reclat` is a latitude, but `flat` is not.
 fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<Named> {
-    // `LAT_N` stands beside `LONG_W`, and `right_ascension` beside `declination`.
+    // `LAT_N` is paired with `LONG_W`, and `right_ascension` with `declination`.
     let ignored = match family.space {
         Space::Globe => "n s e w",
         Space::Sky => "right",
@@ -265,8 +263,8 @@ fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<Named> {
     Some(Named { axis, rank, rest: rest.filter(|word| !word.is_empty()).collect() })
 }
 
-/// The remainder of a word without the name in it: nothing, the number behind it (`lat1`), or, for a long
-/// name, whatever surrounds it. A single letter stands alone: `x2bar` is not an x.
+/// The rest of a word without the name in it: nothing, the number after it (`lat1`), or, for a long name, the
+/// surrounding text. A single letter must be the whole word: `x2bar` is not an x.
 fn without(word: &str, name: &str) -> Option<String> {
     if word == name {
         return Some(String::new());
@@ -276,8 +274,8 @@ fn without(word: &str, name: &str) -> Option<String> {
     (numbered || name.len() >= LONG).then(|| format!("{before}{after}"))
 }
 
-/// The longest run of headings with one stem and consecutive numbers from 0 or 1, of at least two and at most
-/// `most`.
+/// The longest run of headings with one stem and consecutive numbers from 0 or 1, with at least 2 and at most
+/// `most` headings.
 fn numbered(headings: &[Option<Vec<String>>], stems: &str, most: usize) -> Option<Vec<usize>> {
     let mut runs: Vec<(String, BTreeMap<usize, usize>)> = Vec::new();
     for (column, words) in headings.iter().enumerate() {

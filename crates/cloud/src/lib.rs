@@ -58,8 +58,8 @@ pub enum Source {
     Coordinates(String),
 }
 
-/// Serialises a path that need not be UTF-8: a run over such a file is worth as much as any other, and
-/// whoever looks for the file by a name with replacement characters is told that it is not there.
+/// Serialises a path that need not be UTF-8. A run over such a file can still be saved; opening the path with
+/// its replacement characters later reports that it does not exist.
 ///
 /// # Errors
 /// The serializer's.
@@ -72,12 +72,12 @@ impl std::fmt::Display for Source {
         match self {
             Self::File { path, .. } => write!(f, "{}", path.display()),
             Self::Generate { spec, seed } => write!(f, "{spec} (seed {seed})"),
-            Self::Coordinates(at) => write!(f, "place {at}"),
+            Self::Coordinates(at) => write!(f, "query point {at}"),
         }
     }
 }
 
-/// Maximum number of rows: positions are 32-bit, the last one marks padding, and the kernels' loops run past
+/// Maximum number of rows. Positions are 32-bit, the last one marks padding, and the kernels' loops run past
 /// the last point by up to a batch without wrapping around.
 pub const MAX_ROWS: u32 = u32::MAX - 4096;
 

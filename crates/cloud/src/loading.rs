@@ -1,4 +1,4 @@
-//! Clouds from files and generators, and queries in the frame of a cloud.
+//! Loading clouds from files and generators, and queries in the frame of a cloud.
 
 use std::collections::HashSet;
 
@@ -9,10 +9,10 @@ use super::{
 use crate::printable;
 use crate::progress::{Progress, Silent};
 
-/// Which columns of a file are coordinates where nobody chose.
+/// How columns are selected if the user did not choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unchosen {
-    /// Those of [`ColumnChoice::Default`].
+    /// As for [`ColumnChoice::Default`].
     #[default]
     Usual,
     /// Those that look like coordinates ([`formats::Guess`]).
@@ -33,8 +33,8 @@ pub fn load(
     Ok(load_unchosen(source, Unchosen::Usual, drop_nonfinite, progress)?.0)
 }
 
-/// As [`load`], with what the columns of a file are taken for where nobody chose. The source of a cloud of
-/// guessed columns names them by number.
+/// Like [`load`], also returning the inferred roles of a file's columns. If columns are inferred, the cloud's
+/// source lists them by number.
 ///
 /// # Errors
 /// As [`load`].
@@ -58,12 +58,12 @@ pub fn load_unchosen(
     }
 }
 
-/// What the file of a source is before it is read.
+/// State of a source's file before it is read, to detect changes.
 fn stamp(source: &Source) -> Option<Stamp> {
     if let Source::File { path, .. } = source { Some(Stamp::now(path)) } else { None }
 }
 
-/// Coordinates, the source with the columns that they are of, and what the columns of a file were taken for.
+/// Coordinates, the source with the columns actually selected, and the inferred roles of a file's columns.
 fn table_unchosen(
     source: &Source,
     how: Unchosen,
@@ -77,14 +77,14 @@ fn table_unchosen(
     Ok((table, Source::File { path: path.clone(), columns }, Some(guess)))
 }
 
-/// Reads a separate query file relative to the origins of `data`. Without an explicit selection, it takes the
-/// columns with the data's names.
+/// Reads a separate query file relative to the origins of `data`. Without an explicit selection, columns are
+/// matched by the data's names.
 ///
 /// A file without those names falls back to its own default selection only if the data's columns were not
 /// selected explicitly either; otherwise the order of columns is known only for the data.
 /// [`PointCloud::axes`] of the result shows the selection.
 ///
-/// A file without names of its own and with another number of columns falls back too: its first columns need
+/// A file without column names whose number of columns differs falls back too, because its first columns need
 /// not be the data's.
 ///
 /// # Errors
@@ -98,7 +98,7 @@ pub fn load_queries(
     load_queries_unchosen(source, data, Unchosen::Usual, drop_nonfinite, progress)
 }
 
-/// The axes of a cloud in the order of their columns in its file: that of coordinates without names. Axes
+/// A cloud's axes sorted by the order of their columns in the file, the order for unnamed coordinates. Axes
 /// selected by name have their own order.
 pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
     let mut order: Vec<usize> = (0..cloud.dims()).collect();
@@ -118,8 +118,8 @@ pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
     order
 }
 
-/// As [`load_queries`]; if the data's columns were inferred, a file without their names falls back to its own
-/// guess, and the columns of a file without any names are those of the data in the order of its file.
+/// Like [`load_queries`]. If the data's columns were inferred, a file without their names falls back to its
+/// own inference, and the columns of an unnamed file correspond to the data's in file order.
 ///
 /// # Errors
 /// As [`load_queries`].
@@ -200,7 +200,7 @@ pub fn load_queries_unchosen(
     cloud.map(|cloud| cloud.with_stamp(stamp)).map_err(|why| with_line(why, &source, progress))
 }
 
-/// Whether only one of the two is of longitudes and latitudes, and the other has names that say something
+/// Whether only one of the two has longitude and latitude, while the other has meaningful names for something
 /// else.
 fn is_other(queries: &[Column], data: &PointCloud) -> bool {
     let [of_queries, of_data] = [
@@ -225,7 +225,7 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.map(printable::name).collect::<Vec<_>>().join(", ")
 }
 
-/// Adds the line of a bad value, by reading a text file again.
+/// Adds the line of a bad value by rereading a text file.
 fn with_line(mut why: CloudError, source: &Source, progress: &dyn Progress) -> CloudError {
     if let CloudError::NonFinite { row, line, .. } | CloudError::TooLarge { row, line, .. } = &mut why
         && let Source::File { path, .. } = source
@@ -248,6 +248,8 @@ fn table_of(source: &Source, progress: &dyn Progress) -> Result<Coordinates, Clo
 }
 
 fn coordinates(at: &str) -> Result<Vec<f64>, CloudError> {
-    query_point::parse(at)
-        .map_err(|part| CloudError::Coordinates { at: at.to_owned(), why: format!("`{part}` is no number") })
+    query_point::parse(at).map_err(|part| CloudError::Coordinates {
+        at: at.to_owned(),
+        why: format!("`{part}` is not a number"),
+    })
 }

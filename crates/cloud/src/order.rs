@@ -53,7 +53,7 @@ pub(crate) fn shuffle(rows: &mut [u32], rng: &mut ChaCha8Rng) {
 /// Draws `count` distinct numbers below `n` from `seed`, ascending.
 pub fn sample(n: usize, count: usize, seed: u64) -> Vec<u32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed ^ 0x7175_6572_6965_0001);
-    // The first steps of a shuffle, of which only what was moved is held.
+    // The first steps of a shuffle, storing only moved elements.
     let mut moved: HashMap<usize, u32> = HashMap::new();
     let mut drawn: Vec<u32> = (0..count.min(n))
         .map(|i| {

@@ -61,16 +61,16 @@ pub struct PointCloud {
     source: Source,
     /// The source's file before it was read.
     stamp: Option<Stamp>,
-    /// A copy of the source's file, and what removes it when it is dropped.
+    /// A copy of the source's file, and a guard that removes it on drop.
     copy: Option<(PathBuf, Arc<dyn Any + Send + Sync>)>,
-    /// The source's file must not be opened: a recording from someone else named it.
+    /// Forbids opening the source's file, because a recording from someone else named it.
     no_file: bool,
     fingerprint: Fingerprint,
 }
 
 impl PointCloud {
     /// Rounds coordinates to f32, relative to their own origins or those of `frame`. f32 values without an
-    /// origin are moved, not copied; otherwise the peak is twelve bytes per coordinate, of which four or
+    /// origin are moved, not copied. Otherwise the peak is twelve bytes per coordinate, of which four or
     /// eight remain.
     ///
     /// # Errors
@@ -78,7 +78,7 @@ impl PointCloud {
     /// and [`CloudError::NonFinite`] unless `drop_nonfinite`.
     ///
     /// # Panics
-    /// If the number of dimensions of `frame` differs.
+    /// If `frame` has a different number of dimensions.
     pub fn from_table(
         coordinates: impl Into<Coordinates>,
         source: Source,
@@ -111,7 +111,7 @@ impl PointCloud {
             })
             .collect();
         let (points, exact) = match values {
-            // Without an origin nothing is lost, and no copy is needed.
+            // Without an origin, rounding is exact and no copy is needed.
             Values::F32(mut points) if axes.iter().all(|axis| axis.origin == 0.0) => {
                 points.par_iter_mut().for_each(|local| *local = unsigned_zero(*local));
                 (points, None)
@@ -154,7 +154,7 @@ impl PointCloud {
         self.axes.len()
     }
 
-    /// n × d local coordinates, row-major: the file's minus [`Axis::origin`].
+    /// n × d local coordinates, row-major: file values minus [`Axis::origin`].
     pub fn points(&self) -> &[f32] {
         &self.points
     }
@@ -164,7 +164,7 @@ impl PointCloud {
         &self.points[row * self.dims()..][..self.dims()]
     }
 
-    /// The file's own value of a row on an axis.
+    /// The file's value of a row on an axis.
     pub fn coordinate(&self, row: usize, axis: usize) -> f64 {
         let at = row * self.dims() + axis;
         let stands_for = self.axes[axis].origin + f64::from(self.points[at]);
@@ -189,8 +189,8 @@ impl PointCloud {
         }
     }
 
-    /// A copy of the cloud for display: the same rows at other coordinates, with axes of these names. It is
-    /// not searched.
+    /// A copy of the cloud for display: the same rows with other coordinates and axis names. It is not
+    /// searched.
     ///
     /// # Panics
     /// If the number of coordinates differs from the number of rows.
@@ -242,8 +242,8 @@ impl PointCloud {
         &self.source
     }
 
-    /// Where the file's other columns are read: from the copy in a recording, or the source's own path,
-    /// either with the name of a part. `None` for generated clouds, and [without file](Self::without_file).
+    /// Path for reading the file's other columns: the copy in a recording, or the source's own path, either
+    /// with the name of a part. `None` for generated clouds and [without file](Self::without_file).
     pub fn file(&self) -> Option<&Path> {
         match (&self.copy, &self.source) {
             (Some((path, _)), _) => Some(path),
@@ -252,22 +252,22 @@ impl PointCloud {
         }
     }
 
-    /// Never opens the source's file.
+    /// Forbids opening the source's file.
     #[must_use]
     pub fn without_file(self) -> Self {
         Self { no_file: true, ..self }
     }
 
-    /// Keeps what its file was before it was read.
+    /// Records the state of the file before it was read.
     #[must_use]
     pub(super) fn with_stamp(self, stamp: Option<Stamp>) -> Self {
         Self { stamp, ..self }
     }
 
-    /// Passes on what was read beside the points, unless their file has changed since they were read.
+    /// Returns `read`, unless the file has changed since the points were read.
     ///
     /// # Errors
-    /// [`FormatError::Outdated`], and that of `read`.
+    /// [`FormatError::Outdated`], and the error of `read`.
     pub fn check_file<T>(&self, read: Result<T, FormatError>) -> Result<T, FormatError> {
         let Some(stamp) = &self.stamp else { return read };
         stamp.check(read).map_err(|why| match why {
@@ -276,7 +276,7 @@ impl PointCloud {
         })
     }
 
-    /// Reads other columns from a copy of the file, which lives as long as `guard`.
+    /// Reads other columns from a copy of the file, which exists as long as `guard`.
     #[must_use]
     pub fn with_copy(self, path: PathBuf, guard: Arc<dyn Any + Send + Sync>) -> Self {
         Self { copy: Some((path, guard)), stamp: None, ..self }
@@ -288,7 +288,7 @@ impl PointCloud {
     }
 }
 
-/// Refuses or drops rows with NaN or ±∞; returns the remaining records if any were dropped.
+/// Rejects or drops rows with NaN or ±∞; returns the remaining records if any were dropped.
 fn finite<T: Real>(
     values: &mut Vec<T>,
     names: &[String],
@@ -361,7 +361,7 @@ fn rounded(
     Ok((points, exact))
 }
 
-/// Normalises -0.0 to 0.0, which is the same point and must give the same fingerprint.
+/// Normalises -0.0 to 0.0, because equal points must have equal fingerprints.
 fn unsigned_zero(local: f32) -> f32 {
     local + 0.0
 }
@@ -459,15 +459,12 @@ mod tests {
         let source = Source::Generate { spec: "uniform".to_owned(), seed: 0 };
         assert!(check_rows(4_294_963_199, &source).is_ok());
         let message = check_rows(4_294_963_200, &source).unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "4294963200 rows are more than the 4294963199 that can be searched: uniform (seed 0)"
-        );
+        assert_eq!(message, "4294963200 rows: at most 4294963199 can be searched: uniform (seed 0)");
         assert!(room::<f32>(3, &source).unwrap().capacity() >= 3);
         let message = room::<f32>(1 << 61, &source).unwrap_err().to_string();
         assert_eq!(
             message,
-            "too large: there is no memory for 9223372036854775808 bytes of coordinates: uniform (seed 0)"
+            "not enough memory for 9223372036854775808 bytes of coordinates: uniform (seed 0)"
         );
     }
 

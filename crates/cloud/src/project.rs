@@ -1,6 +1,6 @@
 //! Linear projections of high-dimensional clouds to at most three dimensions, for display.
 //!
-//! A projection is of the raw coordinates, even if neighbours are ranked by angle. Neighbours are always
+//! Projections use the raw coordinates, even if neighbours are ranked by angle. Neighbours are always
 //! computed in all dimensions.
 
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! A query given by coordinates, typed or picked with the pointer, rather than by row.
+//! A query point given by coordinates, typed or picked with the pointer.
 
 use super::{CloudError, Column, PointCloud, Source, Table};
 
@@ -12,22 +12,22 @@ pub fn cloud(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
     if at.len() != data.dims() {
         let names: Vec<&str> = data.axes().iter().map(|axis| axis.name.as_str()).take(4).collect();
         let more = if data.dims() > names.len() { ", …" } else { "" };
-        let coordinates = if at.len() == 1 { "coordinate" } else { "coordinates" };
+        let coordinates = if data.dims() == 1 { "coordinate" } else { "coordinates" };
         return Err(wrong(format!(
-            "it has {} {coordinates}, and the data has {}: {}{more}",
-            at.len(),
+            "expected {} {coordinates} ({}{more}), found {}",
             data.dims(),
-            names.join(", ")
+            names.join(", "),
+            at.len()
         )));
     }
     if let Some(axis) = at.iter().position(|value| !value.is_finite()) {
-        return Err(wrong(format!("{} is {}, which is nowhere", data.axes()[axis].name, at[axis])));
+        return Err(wrong(format!("{} is {}, which is not finite", data.axes()[axis].name, at[axis])));
     }
     if let Some(axis) =
         (0..at.len()).find(|&axis| !((at[axis] - data.axes()[axis].origin) as f32).is_finite())
     {
         return Err(wrong(format!(
-            "{} is {:e}, which is more than a 32-bit float holds",
+            "{} is {:e}, which does not fit a 32-bit float",
             data.axes()[axis].name,
             at[axis]
         )));
@@ -43,7 +43,7 @@ pub fn cloud(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
 
 /// Formats coordinates as in `-0.1275,51.507`.
 pub fn format(at: &[f64]) -> String {
-    // In scientific notation where plain notation would have hundreds of zeros.
+    // Scientific notation where plain notation would have many zeros.
     let number = |value: &f64| match value.abs() {
         size if size != 0.0 && !(1e-7..1e16).contains(&size) && size.is_finite() => format!("{value:e}"),
         _ => value.to_string(),
@@ -83,11 +83,11 @@ mod tests {
     #[test]
     fn what_is_no_place_is_refused() {
         let message = |at: &[f64]| cloud(at, &data()).unwrap_err().to_string();
-        assert_eq!(message(&[1.0]), "place 1: it has 1 coordinate, and the data has 2: east, north");
-        assert_eq!(message(&[1.0, f64::NAN]), "place 1,NaN: north is NaN, which is nowhere");
+        assert_eq!(message(&[1.0]), "query point 1: expected 2 coordinates (east, north), found 1");
+        assert_eq!(message(&[1.0, f64::NAN]), "query point 1,NaN: north is NaN, which is not finite");
         assert_eq!(
             message(&[1e300, 0.0]),
-            "place 1e300,0: east is 1e300, which is more than a 32-bit float holds"
+            "query point 1e300,0: east is 1e300, which does not fit a 32-bit float"
         );
     }
 

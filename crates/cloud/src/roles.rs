@@ -1,8 +1,8 @@
-//! What columns of a file are, and words of their headings.
+//! Roles of a file's columns, and the words of headings.
 
 use serde::{Deserialize, Serialize};
 
-/// What a column is taken for where nobody chose.
+/// The inferred role of a column.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, strum::EnumIter, strum::IntoStaticStr,
 )]
@@ -10,24 +10,24 @@ use serde::{Deserialize, Serialize};
 #[strum(serialize_all = "lowercase")]
 pub enum Role {
     Coordinate,
-    /// A class: one of a few whole numbers.
+    /// A class label: one of a few whole numbers.
     Label,
-    /// A number that names the row.
+    /// A number that identifies the row.
     Id,
-    /// Seconds, or parts of them, since an epoch.
+    /// Seconds, or fractions of them, since an epoch.
     Time,
-    /// A part of a colour, 0 to 255, beside a position.
+    /// A colour component, 0 to 255, in a file with positions.
     #[strum(serialize = "colour")]
     Color,
-    /// A component of a unit vector beside a position, such as a normal.
+    /// A component of a unit vector, such as a normal, in a file with positions.
     Direction,
-    /// Numbers, in less than half of the rows.
+    /// Numbers in less than half of the rows.
     #[strum(serialize = "mostly empty")]
     MostlyEmpty,
-    /// Numbers beside columns that are coordinates by name.
+    /// Other numbers, in a file with columns that are coordinates by name.
     #[strum(serialize = "other numbers")]
     Other,
-    /// At least one field that is no number.
+    /// At least one field is not a number.
     Text,
     /// No value in any row.
     Empty,
@@ -38,7 +38,7 @@ impl Role {
         self.into()
     }
 
-    /// Whether a column of it holds numbers.
+    /// Whether a column with this role holds numbers.
     pub fn is_numeric(self) -> bool {
         !matches!(self, Self::Text | Self::Empty)
     }
@@ -49,8 +49,7 @@ pub fn words_of(heading: &str) -> impl Iterator<Item = &str> {
     heading.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
-/// The words of a heading in lower case, also those that begin with a capital only: `userId` has two,
-/// `GPSLatitude` too.
+/// The words of a heading in lower case, split also at capitals: `userId` and `GPSLatitude` have two each.
 pub fn lower_words(heading: &str) -> Vec<String> {
     let letters: Vec<char> = heading.chars().collect();
     let small = |at: usize| letters.get(at).is_some_and(|letter| letter.is_lowercase());
@@ -70,17 +69,17 @@ pub fn lower_words(heading: &str) -> Vec<String> {
     words
 }
 
-/// Whether one of these words is in a list of words between spaces.
+/// Whether one of these words is in a space-separated list.
 pub(crate) fn has_word(words: &[String], list: &str) -> bool {
     words.iter().any(|word| is_in(word, list))
 }
 
-/// Whether a word is in a list of words between spaces.
+/// Whether a word is in a space-separated list.
 pub(crate) fn is_in(word: &str, list: &str) -> bool {
     list.split_ascii_whitespace().any(|known| known == word)
 }
 
-/// 0-based numbers of columns as they are typed, runs of them as ranges: `0-63,65`.
+/// 0-based column numbers as typed, with runs as ranges: `0-63,65`.
 pub fn ranges(numbers: &[usize]) -> String {
     let mut text: Vec<String> = Vec::new();
     for run in numbers.chunk_by(|a, b| a + 1 == *b) {
@@ -92,11 +91,10 @@ pub fn ranges(numbers: &[usize]) -> String {
     text.join(",")
 }
 
-/// The columns that are a colour, red, green and blue, by their places: `red`, `diffuse_red`, or `r` alone.
+/// The indices of the red, green and blue columns: `red`, `diffuse_red`, or `r` alone.
 pub fn colors<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<[usize; 3]> {
     const CHANNELS: [[&str; 2]; 3] = [["red", "r"], ["green", "g"], ["blue", "b"]];
-    /// What is left of a heading without the word of its channel, and the places of the three that have the
-    /// same rest.
+    /// The words of a heading without its channel, and the columns of the three channels that share them.
     type Found = (Vec<String>, [Option<usize>; 3]);
     let mut found: Vec<Found> = Vec::new();
     for (at, name) in names.into_iter().enumerate() {

@@ -95,7 +95,7 @@ fn few(far: usize, values: usize) -> bool {
 }
 
 impl Exact {
-    /// Takes the original values, `far` of which have no [step] from `stands_for`, the rounded value at the
+    /// Packs the original values. `far` of them have no [step] from `stands_for`, the rounded value at the
     /// same index.
     pub fn new(mut values: Vec<f64>, far: usize, stands_for: impl Fn(usize) -> f64 + Sync) -> Self {
         let count = values.len();
@@ -107,7 +107,7 @@ impl Exact {
         let pack = |(chunk, words): (usize, &mut [i32])| {
             let mut far = Vec::new();
             for at in 0..words.len() / 2 {
-                // A step takes half the bytes of a value, so the next value is still intact when it is read.
+                // A step has half the bytes of a value, so the next value is still intact when it is read.
                 let value: f64 = bytemuck::cast([words[2 * at], words[2 * at + 1]]);
                 let index = chunk * CHUNK + at;
                 words[at] = step(value, stands_for(index)).unwrap_or_else(|| {

@@ -68,8 +68,8 @@ pub enum ColumnChoice {
 impl std::str::FromStr for ColumnChoice {
     type Err = std::convert::Infallible;
 
-    /// Parses `lon,lat` or `0,1`; a range `0-63` (ends included) stands for its indices, all of them together
-    /// for no more than a cloud has: a longer one is taken for a name.
+    /// Parses `lon,lat` or `0,1`. A range `0-63` (ends included) expands to its indices, as long as the total
+    /// does not exceed the column limit; a longer range is treated as a name.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let mut names = Vec::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -90,7 +90,7 @@ impl std::str::FromStr for ColumnChoice {
     }
 }
 
-// Values as read: f32 if the file has no more precision, otherwise f64.
+// Values as read: f32 if that is exact, otherwise f64.
 
 /// The element type of stored values.
 pub(super) trait Real: Copy + Send + Sync + Default + 'static {
@@ -194,7 +194,7 @@ mod tests {
             Err(never) => match never {},
         };
         assert_eq!(names("lon,0-2,5-3"), ["lon", "0", "1", "2", "5-3"]);
-        // A few hundred kilobytes of these would fill any memory.
+        // A few hundred kilobytes of ranges would exhaust any memory.
         let many = names(&"0-1048575,".repeat(20));
         assert_eq!((many.len(), many[1 << 20].as_str()), ((1 << 20) + 19, "0-1048575"));
         assert_eq!(names("0-18446744073709551615"), ["0-18446744073709551615"]);

@@ -37,7 +37,7 @@ fn chosen_columns_are_never_swapped() {
     let error = queries(data, "lat,lon", "latitude,longitude\n10,100\n").unwrap_err();
     assert!(
         error.starts_with(
-            "column `lat`: there is none; there are 0 `latitude`, 1 `longitude`; name the columns like the \
+            "column `lat`: not found; available: 0 `latitude`, 1 `longitude`; name the columns like the \
              data's"
         ),
         "{error}"
@@ -59,9 +59,9 @@ fn without_a_choice_both_files_follow_their_default() {
 #[test]
 fn vectors_without_names_have_as_many_columns_as_the_data() {
     let error = queries("1,2\n3,4\n", "", "5,6,7\n").unwrap_err();
-    assert!(error.starts_with("queries have 3 dimensions and the data 2"), "{error}");
+    assert!(error.starts_with("queries have 3 dimensions, but the data has 2"), "{error}");
     let error = queries("1,2,3,4\n", "", "5,6,7,8,9\n").unwrap_err();
-    assert!(error.starts_with("queries have 5 dimensions and the data 4"), "{error}");
+    assert!(error.starts_with("queries have 5 dimensions, but the data has 4"), "{error}");
     // A file's own names mean something.
     assert_eq!(queries("x,y\n1,2\n", "", "y,z,x\n6,7,5\n").unwrap().1, [5.0, 6.0]);
 }
@@ -72,13 +72,16 @@ fn places_on_the_globe_are_asked_of_a_globe_only() {
     let error = queries(globe, "", "size,score\n7,0.5\n").unwrap_err();
     assert!(
         error.starts_with(
-            "columns size, score are not longitude, latitude of the data; choose columns by number in both \
-             files"
+            "query columns (size, score) do not match data columns (longitude, latitude); if they do \
+             correspond, select both by number"
         ),
         "{error}"
     );
     let error = queries("easting,northing\n1,2\n", "", "lon,lat\n7,0.5\n").unwrap_err();
-    assert!(error.starts_with("columns lon, lat are not easting, northing of the data"), "{error}");
+    assert!(
+        error.starts_with("query columns (lon, lat) do not match data columns (easting, northing)"),
+        "{error}"
+    );
     assert_eq!(queries(globe, "", "lat,lon\n5,6\n").unwrap().1, [6.0, 5.0]);
     assert_eq!(queries(globe, "", "5,6\n").unwrap().1, [5.0, 6.0], "without names");
     assert_eq!(queries("a,b\n1,2\n", "", "c,d\n5,6\n").unwrap().1, [5.0, 6.0], "neither is");
@@ -89,7 +92,7 @@ fn other_errors_are_not_swallowed() {
     let error = queries("a,b\n1,2\n", "", "b,a,c\n3,x,5\n").unwrap_err();
     assert!(error.starts_with("line 2, record 0, column `a`: `x` is not a number"), "{error}");
     let error = queries("a,b\n1,2\n", "", "a,b,b\n3,4,5\n").unwrap_err();
-    assert!(error.starts_with("column `b`: there are 2"), "{error}");
+    assert!(error.starts_with("column `b`: 2 columns have this name"), "{error}");
     let error = queries("a,b\n1,2\n", "", "a,b\n3,\n").unwrap_err();
     assert!(error.starts_with("line 2, row 0, column b: the value is NaN"), "{error}");
 }

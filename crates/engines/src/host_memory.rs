@@ -45,8 +45,8 @@ mod tests {
         let message = fits((5 << 20) + 1, Some(5 << 20)).unwrap_err().to_string();
         assert_eq!(
             message,
-            "the job needs 6 MiB of memory, where 5 MiB are free: use fewer queries or points, or a smaller \
-             k"
+            "the job needs 6 MiB of memory, but only 5 MiB is free; use fewer queries or points, or a \
+             smaller k"
         );
     }
 

@@ -7,7 +7,7 @@ use super::{Measured, ProfilePhase};
 /// Marks a missing neighbour (k > n). Exported as −1.
 pub const NONE: u32 = u32::MAX;
 
-/// Entries kept of each query's convergence history: the first 63 merges and the latest.
+/// Entries stored of each query's convergence history: the first 63 merges and the latest.
 pub const CONVERGENCE_ENTRIES: usize = 64;
 
 /// q × k neighbours, sorted within each query by (squared distance, index).
@@ -23,7 +23,7 @@ pub struct Neighbors {
 }
 
 impl Neighbors {
-    /// q × k missing neighbours, to be filled in.
+    /// q × k missing neighbours, as placeholders.
     pub fn unanswered(q: usize, k: usize) -> Self {
         Self { k, indices: vec![NONE; q * k], squared_distances: vec![f32::INFINITY; q * k] }
     }
@@ -38,8 +38,8 @@ impl Neighbors {
         (&self.indices[range.clone()], &self.squared_distances[range])
     }
 
-    /// Puts each query's own row, by the same numbers as its neighbours, first among those that are as near;
-    /// where as many as there is room for are as near, and it is none of them, in place of the last.
+    /// Moves each query's own row, numbered like its neighbours, to the front of those at distance 0. If the
+    /// k neighbours are all at distance 0 and do not include it, it replaces the last.
     pub fn put_own_first(&mut self, own_rows: &[u32]) {
         let rows =
             self.indices.chunks_mut(self.k.max(1)).zip(self.squared_distances.chunks_mut(self.k.max(1)));
@@ -49,8 +49,8 @@ impl Neighbors {
     }
 }
 
-/// [`Neighbors::put_own_first`] of one query. Its own row is at distance 0, and so the first in order, but
-/// for rows at the same place.
+/// [`Neighbors::put_own_first`] for one query. Its own row is at distance 0, so only rows at the same
+/// position can precede it.
 pub fn own_first(indices: &mut [u32], squared_distances: &mut [f32], own: u32) {
     let equal = squared_distances.iter().take_while(|&&squared| squared == 0.0).count();
     let equals = &mut indices[..equal];
@@ -98,7 +98,7 @@ pub struct Counters {
 
 /// `max_distance` after each merge, per query.
 ///
-/// Only the first 63 merges of a query and its latest are kept; one of the engine's measures counts them all
+/// Only a query's first 63 merges and its latest are stored; one of the engine's measures counts them all
 /// ([`Descriptor::convergence`](super::Descriptor::convergence)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Convergence {
@@ -137,7 +137,7 @@ impl Convergence {
         self.starts.len() - 1
     }
 
-    /// One query's entries: points seen and `max_squared_distance` after each kept merge.
+    /// One query's entries: points seen and `max_squared_distance` after each stored merge.
     pub fn of(&self, query: usize) -> (&[u32], &[f32]) {
         let range = self.starts[query] as usize..self.starts[query + 1] as usize;
         (&self.points_seen[range.clone()], &self.max_squared_distance[range])
@@ -149,19 +149,19 @@ impl Convergence {
     }
 }
 
-/// Where and when one query's warp ran; on a CPU, by which thread and when it was answered.
+/// Where and when one query's warp ran; on a CPU, which thread answered it and when.
 #[repr(C)]
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, bytemuck::Pod, bytemuck::Zeroable,
 )]
 pub struct WarpSpan {
-    /// Start, in nanoseconds of the device's `%globaltimer`; of any clock on a CPU.
+    /// Start in nanoseconds, by the device's `%globaltimer` or any CPU clock.
     pub start_ns: u64,
     /// End, on the same clock.
     pub stop_ns: u64,
-    /// Index of the multiprocessor (`%smid`), or of the thread.
+    /// Index of the multiprocessor (`%smid`), or of the CPU thread.
     pub sm: u32,
-    /// Warp slot on that multiprocessor; 0 of a thread.
+    /// Warp slot on that multiprocessor; 0 for a thread.
     pub warp: u32,
 }
 
@@ -189,7 +189,7 @@ impl Profile {
     }
 }
 
-/// Everything that an engine returns for a problem.
+/// Everything an engine returns for a problem.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Answer {
     /// Indices are positions in processing order.

@@ -1,9 +1,8 @@
-//! The cost model that an engine declares for the planner.
+//! The cost model that engines declare for the planner.
 
-/// The share, from 0 to 1, of the work on `bytes` bytes of points that waits for memory: 0 while they fit
-/// into a core's own cache, 1 from the size at which no cache holds them, rising with the logarithm in
-/// between. An engine declares the two shares as separate terms, so that each is scaled by its own
-/// measurements.
+/// The share, from 0 to 1, of work on `bytes` bytes of points that waits for memory. It is 0 while the points
+/// fit a core's own cache, 1 from the size that no cache holds, and rises with the logarithm in between. An
+/// engine declares both shares as separate terms, so that the planner scales each by its own measurements.
 pub fn out_of_cache(bytes: f64) -> f64 {
     const CACHED: f64 = (512u32 << 10) as f64;
     const UNCACHED: f64 = (64u32 << 20) as f64;
@@ -23,7 +22,7 @@ pub enum Stage {
 /// measurements.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Term {
-    /// The kind of work, such as `distances`; the planner stores its scale under this name.
+    /// The kind of work, such as `distances`; the key of the planner's scale.
     pub name: &'static str,
     pub stage: Stage,
     /// Predicted time at the built-in rate, in milliseconds.
@@ -56,7 +55,7 @@ impl Cost {
         self.terms.iter().filter(move |term| term.stage == stage)
     }
 
-    /// Total milliseconds of a stage, each term multiplied by the `scale` of its name.
+    /// Total milliseconds of a stage, with each term multiplied by the `scale` of its name.
     pub fn ms(&self, stage: Stage, scale: impl Fn(&str) -> f64) -> f64 {
         self.terms(stage).map(|term| term.ms * scale(term.name)).sum()
     }

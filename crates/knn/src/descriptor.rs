@@ -1,4 +1,4 @@
-//! What an engine declares about itself. Code outside its folder reads here whatever differs between engines.
+//! What an engine declares about itself. Code outside its folder reads here how engines differ.
 
 use serde::Serialize;
 
@@ -72,7 +72,7 @@ impl Limits {
         Ok(())
     }
 
-    /// The same for the sizes alone. These two are the only place where limits are enforced.
+    /// The same for the sizes only. Limits are enforced only in these two functions.
     ///
     /// # Errors
     /// [`EngineError::Limit`].
@@ -89,19 +89,19 @@ impl Limits {
 /// A phase of a warp's search that the profiled build times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProfilePhase {
-    /// The name shown in files and panes.
+    /// Display name in files and panes.
     pub name: &'static str,
-    /// One sentence: the work done in this phase.
+    /// One sentence on the work of this phase.
     pub help: &'static str,
-    /// Whether it is part of keeping the k best, rather than of looking at points.
+    /// Whether the phase maintains the k best, rather than scanning points.
     pub merges: bool,
 }
 
-/// Records the search of a query, by its number in the problem, as the engine does it with parameters that
-/// were checked. `None` if it was cancelled.
+/// Records the search of one query, given by number, as the engine performs it with checked parameters.
+/// Returns `None` if cancelled.
 pub type Walker = fn(&Problem, usize, &Parameters, &dyn Progress) -> Result<Option<Walk>, EngineError>;
 
-/// The registry's row for an engine.
+/// An engine's row in the registry.
 #[derive(Debug)]
 pub struct Descriptor {
     pub id: EngineId,
@@ -111,11 +111,11 @@ pub struct Descriptor {
     pub about: &'static str,
     /// Where the algorithm comes from: paper and section, or the kernel's specification.
     pub source: &'static str,
-    /// The files that hold it, the kernel before its twin: without what it shares with other engines.
+    /// Source files of the algorithm, the kernel before its twin, without code shared with other engines.
     pub code: &'static [Code],
-    /// The document that explains it, by its path in the repository.
+    /// Path in the repository of the document that explains it.
     pub document: &'static str,
-    /// The lesson that steps through it, by its id.
+    /// Id of the lesson that steps through it.
     pub lesson: Option<&'static str>,
     /// Supported kinds of device, the default first.
     pub runs_on: &'static [DeviceKind],
@@ -124,11 +124,11 @@ pub struct Descriptor {
     pub limits: Limits,
     /// Columns of the counted build; empty if there is none.
     pub measures: &'static [Measure],
-    /// The measure that counts entries of the convergence history; `None` if there is no history.
+    /// The measure that counts entries of the convergence history; `None` without a history.
     pub convergence: Option<&'static str>,
-    /// The mean number of active threads in a warp, by what was counted of all queries in the order in which
-    /// they were answered: lanes that had a point to look at or, with a thread a query, whose query was not
-    /// finished. `None` where nothing is counted that tells.
+    /// Mean number of active threads per warp, from the counts of all queries in the order they were
+    /// answered. A lane is active if it has a point to test or, with one thread per query, an unfinished
+    /// query. `None` if the counts do not determine it.
     pub active_threads: Option<fn(&Measured) -> Option<f64>>,
     /// Phases timed by the profiled build; empty if there is none.
     pub phases: &'static [ProfilePhase],
@@ -136,32 +136,30 @@ pub struct Descriptor {
     /// Whether it computes the distance of every point to every query, so that distances per second are
     /// meaningful.
     pub is_exhaustive: bool,
-    /// How many distances a query's search computes in FP32, on average: of n points, with the parameters
-    /// that it ran with, by what was counted. `None` where nothing tells.
+    /// Mean FP32 distance evaluations per query, from n, the parameters used and the counts. `None` if
+    /// unknown.
     pub distances: fn(usize, &Parameters, &Measured) -> Option<f64>,
-    /// The engine whose algorithm this one runs on another device under its own name; both produce the same
-    /// counts.
+    /// The engine whose algorithm this one runs on another device under its own name, with the same counts.
     pub twin_of: Option<EngineId>,
-    /// The cost model for a kind of device, at rates measured on one machine; the planner scales them to the
-    /// machine at hand.
+    /// The cost model for a kind of device, at rates measured on one machine. The planner scales them to the
+    /// current machine.
     pub cost: fn(&Shape, DeviceKind) -> Cost,
     /// Whether it can trace a query's search step by step, for lessons.
     pub traces: bool,
-    /// Searches one query of a problem again, on the CPU, and records its way through the index: it is the
-    /// way that every device takes. `None` if there is no index. More than [`walk::AXES`](super::walk::AXES)
-    /// dimensions are refused, as nobody could be shown them.
+    /// Repeats the search of one query on the CPU and records its path through the index, which is the same
+    /// on every device. `None` without an index. Rejects more than [`walk::AXES`](super::walk::AXES)
+    /// dimensions, which cannot be drawn.
     pub walk: Option<Walker>,
-    /// Lists all points within a distance, on the CPU. `None` if it finds only the nearest.
+    /// Lists all points within a distance, on the CPU. `None` if it finds only the k nearest.
     pub within: Option<super::within::Opener>,
-    /// Finds the largest inner products, on the CPU. `None` if it measures distances only.
+    /// Finds the largest inner products, on the CPU. `None` if it supports only distances.
     pub inner_products: Option<super::inner_product::Opener>,
     /// Opens it on a device whose kind is in `runs_on`.
     pub open: fn(DeviceId) -> Result<Box<dyn Engine>, EngineError>,
 }
 
 impl Descriptor {
-    /// An engine on all devices that computes every distance, by any metric, and declares nothing else: what
-    /// most engines are, for their own declarations to begin with.
+    /// Defaults: an exhaustive engine on all devices and for all metrics that declares nothing else.
     pub const fn new(id: EngineId, open: fn(DeviceId) -> Result<Box<dyn Engine>, EngineError>) -> Self {
         Self {
             id,
@@ -191,13 +189,12 @@ impl Descriptor {
         }
     }
 
-    /// The engine that the algorithm is named after: engines with the same algorithm also agree in what they
-    /// count.
+    /// The engine that the algorithm is named after. Engines with the same algorithm have equal counts.
     pub fn algorithm(&self) -> EngineId {
         self.twin_of.unwrap_or(self.id)
     }
 
-    /// Whether it finds what a goal asks for.
+    /// Whether it supports a goal.
     pub fn finds(&self, goal: Goal) -> bool {
         match goal {
             Goal::Nearest => true,
@@ -211,7 +208,7 @@ impl Descriptor {
         !self.measures.is_empty()
     }
 
-    /// The first device of the first kind, whether or not this machine has it.
+    /// The first device of its first kind, whether or not this machine has one.
     pub fn first_device(&self) -> DeviceId {
         self.runs_on.first().copied().unwrap_or(DeviceKind::Cpu).first()
     }
@@ -252,7 +249,7 @@ impl Descriptor {
     }
 }
 
-/// One of the three kinds of neighbours. An engine declares which it finds ([`Descriptor::finds`]).
+/// Kinds of neighbours to find. An engine declares which it supports ([`Descriptor::finds`]).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Goal {
     /// The k nearest points.
@@ -263,14 +260,14 @@ pub enum Goal {
     LargestProduct,
 }
 
-/// The memories of a GPU, fastest first. A twin on the CPU has all of it in the host's.
+/// The memories of a GPU, fastest first. A CPU twin holds everything in host memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Place {
-    /// Of each thread.
+    /// Private to a thread.
     Registers,
-    /// Of each block, on its multiprocessor.
+    /// Shared by a block, on its multiprocessor.
     Shared,
-    /// Of the device, or of the host.
+    /// Device memory; host memory on a CPU.
     Memory,
 }
 
@@ -291,13 +288,13 @@ impl Place {
 #[derive(Clone, Copy, Debug)]
 pub struct Keeps {
     pub place: Place,
-    /// What it is, in a few words: `K nearest so far, sorted`.
+    /// Short description: `K nearest so far, sorted`.
     pub what: &'static str,
-    /// Who has one: `a warp`, `a block`, `a query`, `all queries`.
+    /// Owner of one copy: `a warp`, `a block`, `a query`, `all queries`.
     pub each: &'static str,
-    /// How many elements one has: of n points in d dimensions and k neighbours.
+    /// Number of elements per copy.
     pub elements: fn(&Shape) -> usize,
-    /// Whether it is there at all.
+    /// Whether the structure exists for a problem.
     pub is_there: fn(&Shape) -> bool,
 }
 
@@ -311,14 +308,14 @@ impl Keeps {
         Self { place, what, each, elements, is_there: |_| true }
     }
 
-    /// The same for some problems only.
+    /// The same, but only for some problems.
     pub const fn only_if(self, is_there: fn(&Shape) -> bool) -> Self {
         Self { is_there, ..self }
     }
 }
 
 impl Shape {
-    /// Points, as what an engine keeps of all of them.
+    /// The number of points, as the size of a data structure.
     pub fn points(&self) -> usize {
         self.n
     }
@@ -329,16 +326,16 @@ impl Shape {
     }
 }
 
-/// A file of the repository that an engine is written in, carried so that it can be read where the engine is
-/// explained.
+/// A source file of the repository that implements an engine, embedded so that it can be shown with the
+/// explanation.
 #[derive(Clone, Copy, Debug)]
 pub struct Code {
-    /// Its path in the repository: `cuda/select/bits.cuh`.
+    /// Path in the repository: `cuda/select/bits.cuh`.
     pub path: &'static str,
     pub text: &'static str,
 }
 
-/// Files of the repository by their paths, as [`Code`].
+/// Embeds source files, given by their paths in the repository, as [`Code`].
 #[macro_export]
 macro_rules! code {
     ($($path:literal),+ $(,)?) => {

@@ -2,8 +2,8 @@
 
 use multiversion::multiversion;
 
-/// Computes into `distances` the squared distances from `query` to the points at `positions` (rows of
-/// `query.len()` values), in dimension order and with one rounding per step.
+/// Computes the squared distances from `query` to the points at `positions` into `distances`, in dimension
+/// order and with one rounding per step. Points have `query.len()` values.
 ///
 /// `mul_add` is one instruction on processors with FMA, otherwise a correct but slow C library function.
 #[multiversion(targets("x86_64+avx+fma", "aarch64+neon"))]
@@ -23,7 +23,7 @@ pub fn squared_distances(points: &[f32], query: &[f32], positions: &[u32], dista
 /// The largest exact squared distance of a point whose reported squared distance is at most
 /// `squared_distance`.
 ///
-/// The rule's rounding errors are doubled to cover the errors of f64 and second-order terms.
+/// The rule's rounding errors are doubled to cover those of f64 and second-order terms.
 pub fn reach(squared_distance: f32, dims: usize) -> f64 {
     let dims = dims as f64;
     f64::from(squared_distance) * (1.0 + 2.0 * (dims + 2.0) * 2f64.powi(-24)) + dims * 2f64.powi(-149)
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn one_rounding_a_step() {
         // (1 + 2⁻¹²)² = 1 + 2⁻¹¹ + 2⁻²⁴: the last term survives only if the square is not rounded before the
-        // next step's addition, as a separate multiplication would do.
+        // next step's addition.
         let (a, b) = (1.0 + 2f32.powi(-12), 2f32.powi(-12));
         let mut distances = Vec::new();
         squared_distances(&[b, a, a, b], &[0.0, 0.0], &[0, 1], &mut distances);

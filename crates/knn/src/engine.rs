@@ -1,4 +1,4 @@
-//! The engine interface: loading a problem, searching it, and the errors of either.
+//! The engine interface: load a problem, search it, and the errors of both.
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ pub struct DeviceInfo {
     pub id: Option<DeviceId>,
     /// Product name of the GPU or processor.
     pub name: String,
-    /// Further (name, value) pairs: compute capability, driver, memory, threads, instruction set, … Stored in
-    /// files as a map in this order.
+    /// Further (name, value) pairs such as compute capability, driver, memory and threads, stored in files as
+    /// a map in this order.
     #[serde(with = "details")]
     pub details: Vec<(String, String)>,
 }
@@ -77,14 +77,14 @@ pub enum Build {
 }
 
 impl Build {
-    /// The builds that a problem is loaded for; the profiled one only where it is asked for.
+    /// The builds to load a problem for.
     pub fn all(profile: bool) -> &'static [Self] {
         if profile { &[Self::Timed, Self::Counted, Self::Profiled] } else { &[Self::Timed, Self::Counted] }
     }
 }
 
-/// The most queries per [`Search::search`] in an instrumented build: its counters and traces stay on the
-/// device until they are collected, and memory is reserved for only this many.
+/// Maximum queries per [`Search::search`] in an instrumented build: counters and traces stay on the device
+/// until they are collected, and memory is reserved for only this many.
 pub const MAX_COUNTED_CHUNK: usize = 1 << 17;
 
 /// Why an engine cannot run a problem.
@@ -99,7 +99,7 @@ pub enum EngineError {
         why: String,
     },
     /// The problem exceeds the engine's limits.
-    #[error("the {engine} engine takes {what} up to {limit}, not {value}")]
+    #[error("{what} = {value}: the {engine} engine supports at most {limit}")]
     Limit {
         engine: EngineId,
         /// The size that is exceeded: `k`, `d`, …
@@ -109,7 +109,7 @@ pub enum EngineError {
         value: u64,
     },
     /// The engine does not support this metric.
-    #[error("the {engine} engine does not measure distance by {metric}")]
+    #[error("the {engine} engine does not support the {metric} metric")]
     Metric {
         engine: EngineId,
         /// The requested metric, which is not among [`Limits::metrics`](super::Limits::metrics).
@@ -119,13 +119,13 @@ pub enum EngineError {
     #[error("the {engine} engine: {why}")]
     Parameter {
         engine: EngineId,
-        /// Names the parameter and what would be accepted.
+        /// Names the parameter and the accepted values.
         why: String,
     },
     /// The problem does not fit into the device's memory.
     #[error(
-        "the job needs {needed} MiB on {device}, where {free} MiB are free: use fewer queries or points, or \
-         --engine lockstep"
+        "the job needs {needed} MiB on {device}, but only {free} MiB is free; use fewer queries or points, \
+         or --engine lockstep"
     )]
     Memory {
         /// Memory that the job needs, in MiB, rounded up.
@@ -137,8 +137,8 @@ pub enum EngineError {
     },
     /// The problem does not fit into host memory.
     #[error(
-        "the job needs {needed} MiB of memory, where {free} MiB are free: use fewer queries or points, or a \
-         smaller k"
+        "the job needs {needed} MiB of memory, but only {free} MiB is free; use fewer queries or points, or \
+         a smaller k"
     )]
     HostMemory {
         /// Memory that the job needs, in MiB, rounded up.
@@ -146,25 +146,25 @@ pub enum EngineError {
         /// Free memory in MiB, rounded down.
         free: u64,
     },
-    /// The answers of all queries, as a run keeps them, do not fit into host memory.
+    /// The answers of all queries, which a run holds at once, do not fit into host memory.
     #[error(
-        "{q} queries × {k} neighbours need {needed} MiB of memory, where {free} MiB are free: use fewer \
-         queries or a smaller k, or have `warpscope knn -o FILE` write them part by part"
+        "{q} queries × {k} neighbours need {needed} MiB of memory, but only {free} MiB is free; use fewer \
+         queries or a smaller k, or stream them to a file with `warpscope knn -o FILE`"
     )]
     Answers {
         q: usize,
         /// Neighbours to find for each.
         k: usize,
-        /// Memory that they need, in MiB, rounded up.
+        /// Memory needed, in MiB, rounded up.
         needed: u64,
         /// Free memory in MiB, rounded down.
         free: u64,
     },
-    /// The driver refused memory that was free when the job was checked against it: another program has taken
-    /// it since.
+    /// The driver refused memory that was free when the job was checked, usually because another program has
+    /// allocated it since.
     #[error(
-        "{device} has too little memory left for the job, {free} MiB: use fewer queries or points, or \
-         --engine lockstep"
+        "{device} has only {free} MiB of memory left, too little for the job; use fewer queries or points, \
+         or --engine lockstep"
     )]
     MemoryRefused {
         /// Free memory in MiB, rounded down.
@@ -172,7 +172,7 @@ pub enum EngineError {
         /// Product name of the device.
         device: String,
     },
-    /// A kernel failed in a way after which the driver gives this process no GPU any more.
+    /// A kernel failed so badly that the driver no longer gives this process access to the GPU.
     #[error("{device}: {why}; the GPU cannot be used again until Warpscope is restarted")]
     DeviceLost {
         /// Product name of the device.
@@ -191,13 +191,12 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Whether the engine rejects the problem, on this machine or in general, so that another engine may
-    /// still take it.
+    /// Whether the engine rejects the problem, on this machine or in general; another engine may accept it.
     pub fn is_refusal(&self) -> bool {
         !matches!(self, Self::Device { .. } | Self::DeviceLost { .. } | Self::Parameter { .. })
     }
 
-    /// Whether memory is short, so that it may do after some was freed.
+    /// Whether memory is short, so that a retry may succeed once some is freed.
     pub fn is_short_of_memory(&self) -> bool {
         matches!(
             self,
@@ -206,14 +205,14 @@ impl EngineError {
     }
 }
 
-/// Copies of an answer alive at once outside of its engine: downloaded and reported.
+/// Copies of an answer alive at once outside the engine: downloaded and reported.
 const COPIES: u64 = 2;
 
-/// Bytes below which nobody asks how much memory is free: asking takes as long as answering a query.
+/// Below this many bytes free memory is not queried, because the query takes as long as a small search.
 const SMALL: u64 = 16 << 20;
 
-/// Rejects a problem whose answers, as a run keeps them, exceed the available memory. Where the system does
-/// not report it, only what no address space holds is rejected.
+/// Rejects a problem whose answers, all held at once, exceed the available memory. If the system does not
+/// report free memory, only sizes beyond the address space are rejected.
 ///
 /// # Errors
 /// [`EngineError::Answers`].
@@ -253,16 +252,16 @@ pub trait Engine: Send {
         self.descriptor().id
     }
 
-    /// Whether its device failed for good, perhaps under another engine, so that nothing can be done with it
-    /// but to close it.
+    /// Whether the device failed permanently, perhaps under another engine; the engine can then only be
+    /// closed.
     fn is_lost(&self) -> bool {
         false
     }
 
-    /// Loads a problem that is within the limits, with parameters that were checked: reserves memory, uploads
-    /// the problem or builds an index over it. Data derived from the points is cached with them
-    /// ([`Problem::cache`]) and reused by the next problem over the same points. Called by [`Engine::load`]
-    /// only.
+    /// Loads a problem that is within the limits, with checked parameters: reserves memory, and uploads the
+    /// problem or builds an index over it. Data derived from the points is cached with them
+    /// ([`Problem::cache`]) and reused by the next problem over the same points. Called only by
+    /// [`Engine::load`].
     ///
     /// # Errors
     /// [`EngineError`]; a problem that does not fit is rejected before anything runs.
@@ -273,7 +272,7 @@ pub trait Engine: Send {
         profile: bool,
     ) -> Result<Box<dyn Search + 'a>, EngineError>;
 
-    /// Checks the problem against the engine's limits and what is free, and loads it.
+    /// Checks the problem against the engine's limits and free memory, then loads it.
     ///
     /// # Errors
     /// Those of [`Descriptor::check`], [`check_answers`] and [`Engine::prepare`].
@@ -291,16 +290,15 @@ pub trait Engine: Send {
 
 /// A problem loaded into an engine, ready to be searched in chunks.
 pub trait Search {
-    /// Milliseconds of each phase of loading, excluding whatever was found in the cache.
+    /// Milliseconds of each phase of loading, excluding what came from the cache.
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)>;
 
-    /// Whether everything derived from the points came from the cache, that is from an earlier problem over
-    /// the same points.
+    /// Whether everything derived from the points came from the cache.
     fn resident(&self) -> bool;
 
     /// The resolved parameters; passing them again gives the same launch. They may change during a search,
-    /// once the engine has seen how its choice performs. Empty if the engine has nothing to choose. The
-    /// answers are the same bits in any case.
+    /// once the engine has measured its choice; the answers stay bit-identical. Empty if the engine has no
+    /// choice to make.
     fn parameters(&self) -> Parameters {
         Parameters::default()
     }
@@ -310,31 +308,31 @@ pub trait Search {
         None
     }
 
-    /// The fewest queries that fill the device: the size of the first chunk, of which later ones are
-    /// multiples, unless [`Search::first_work`] or the measured time calls for less.
+    /// The fewest queries that fill the device: the size of the first chunk. Later chunks are multiples of
+    /// it, unless [`Search::first_work`] or the measured time requires smaller ones.
     fn first_chunk(&self) -> usize;
 
-    /// The smallest chunk worth launching, however slow: the device takes as long for one query as for this
-    /// many. [`Search::first_chunk`] is a multiple of it.
+    /// The smallest chunk worth launching: the device takes as long for one query as for this many.
+    /// [`Search::first_chunk`] is a multiple of it.
     fn chunk_unit(&self) -> usize {
         1
     }
 
-    /// How many milliseconds a chunk should take: long enough to fill the device, short enough that progress
-    /// moves, that a cancel is obeyed soon, and that a desktop's watchdog never fires.
+    /// Target milliseconds per chunk: long enough to fill the device, short enough for smooth progress, a
+    /// prompt cancel and a desktop's watchdog.
     fn chunk_ms(&self) -> f64 {
         50.0
     }
 
-    /// The most multiply-adds (queries × n × d) in the first chunk, before anything is known about speed:
-    /// even a slow device of this kind finishes them well within a second.
+    /// The most multiply-adds (queries × n × d) in the first chunk, before the speed is known: even a slow
+    /// device of this kind finishes them well within a second.
     fn first_work(&self) -> u64 {
         2_000_000_000
     }
 
     /// Answers a range of queries, at most [`MAX_COUNTED_CHUNK`] in an instrumented build, and returns the
-    /// elapsed milliseconds, by the device's own clock where it has one. The answers stay in the engine.
-    /// Engines without counters run every build as [`Build::Timed`].
+    /// elapsed milliseconds, on the device's own clock if it has one. The answers stay in the engine. Engines
+    /// without counters run every build as [`Build::Timed`].
     ///
     /// # Errors
     /// [`EngineError::Device`].
@@ -347,9 +345,9 @@ pub trait Search {
     /// [`EngineError::Device`].
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError>;
 
-    /// Appends to `answer` what the last [`Search::search`] recorded: measures and convergence after a
-    /// counted search, the profile too after a profiled one. Ranges must therefore be searched in order. Does
-    /// nothing for engines without counters.
+    /// Appends what the last [`Search::search`] recorded to `answer`: measures and convergence after a
+    /// counted search, also the profile after a profiled one. Ranges must therefore be searched in order.
+    /// Does nothing for engines without counters.
     ///
     /// # Errors
     /// [`EngineError::Device`].
@@ -367,10 +365,10 @@ mod tests {
         let most = shape(1 << 20, 64);
         assert!(answers_fit(&most, needed(&most), Some(1 << 30)).is_ok());
         let sentence = answers_fit(&most, needed(&most), Some((1 << 30) - 1)).unwrap_err().to_string();
-        let start = "1048576 queries × 64 neighbours need 1024 MiB of memory, where 1023 MiB are free: use \
+        let start = "1048576 queries × 64 neighbours need 1024 MiB of memory, but only 1023 MiB is free; use \
                      fewer queries or a smaller k";
         assert!(sentence.starts_with(start), "{sentence}");
-        // Where nobody says what is free, and beyond what 64 bits count.
+        // Free memory unknown, and sizes beyond 64 bits.
         assert!(answers_fit(&most, needed(&most), None).is_ok());
         for shape in [shape(u32::MAX as usize, u32::MAX as usize), shape(usize::MAX, 3)] {
             assert_eq!(answer_bytes(shape.q, shape.k), u64::MAX);

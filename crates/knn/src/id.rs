@@ -8,17 +8,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// Longest engine id, in bytes.
 const LONGEST: usize = 24;
 
-/// An engine's name: 1 to 24 lowercase ASCII letters, digits and hyphens, beginning with a letter; stored
-/// inline so that it is `Copy`. It need not name an engine of this program: a recording may come from a newer
-/// version.
+/// An engine's name: 1 to 24 lowercase ASCII letters, digits and hyphens, beginning with a letter. Stored
+/// inline, so that it is `Copy`. The engine may be unknown to this program, because recordings may come from
+/// a newer version.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct EngineId([u8; LONGEST]);
 
 impl EngineId {
-    /// The id with this name: 1 to 24 lowercase ASCII letters, digits and hyphens, beginning with a letter.
+    /// Checks the name at compile time if called in a constant.
     ///
     /// # Panics
-    /// If the name breaks that rule; at compile time in a constant.
+    /// If the name is not 1 to 24 lowercase ASCII letters, digits and hyphens, beginning with a letter.
     pub const fn new(name: &str) -> Self {
         match Self::parse(name) {
             Some(id) => id,
@@ -66,7 +66,7 @@ impl FromStr for EngineId {
 
     fn from_str(name: &str) -> Result<Self, String> {
         Self::parse(name).ok_or_else(|| {
-            format!("`{name}` is no engine's name: those are 1 to 24 lowercase letters, digits and hyphens")
+            format!("invalid engine name `{name}`: must be 1 to 24 lowercase letters, digits and hyphens")
         })
     }
 }
@@ -87,7 +87,7 @@ impl DeviceKind {
         }
     }
 
-    /// The name with its article, for use in sentences.
+    /// The name with its article, for sentences.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Cpu => "the CPU",
@@ -131,7 +131,7 @@ impl FromStr for DeviceId {
             _ if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) => {
                 text.parse().map(Self::Gpu).map_err(|_| format!("there is no GPU `{text}`"))
             }
-            _ => Err(format!("`{text}` is no device: use cpu, or a GPU's number: 0, 1, …")),
+            _ => Err(format!("invalid device `{text}`: use cpu or a GPU number (0, 1, …)")),
         }
     }
 }

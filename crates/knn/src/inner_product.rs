@@ -1,16 +1,15 @@
 //! The k largest inner products with each query (maximum inner product search), by one rule for all engines.
 //!
-//! An inner product is no distance: a row is seldom its own nearest, and no origin may be subtracted. So this
-//! is a problem beside [`Problem`](super::Problem), of the file's own values rounded to f32, in the order of
-//! the file:
-//!
+//! An inner product is not a distance: a row is seldom its own nearest neighbour, and no origin may be
+//! subtracted. It is therefore a problem separate from [`Problem`](super::Problem), on the file's values
+//! rounded to f32, in file order:
 //! ```text
 //! acc = 0; for j in 0..d { acc = acc + p[j] · q[j] }
 //! ```
 //!
-//! in f64, in dimension order. A product of two f32 is exact in f64 (24 + 24 bits, exponents from −298 to
-//! 256), so that each step rounds once, with or without fused multiply-add, and no sum overflows. Larger
-//! products come first, and of equal ones the smaller row.
+//! in f64, in dimension order. A product of two f32 values is exact in f64 (24 + 24 bits, exponents from −298
+//! to 256), so each step rounds once, with or without fused multiply-add, and no sum overflows. Larger
+//! products come first, and among equal ones the smaller row.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -24,41 +23,41 @@ use crate::cloud::PointCloud;
 /// A row and its inner product with a query.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Product {
-    /// [`NONE`] where there are fewer rows than are asked for.
+    /// [`NONE`] if there are fewer than k rows.
     pub row: u32,
-    /// −∞ for none.
+    /// −∞ for a missing row.
     pub value: f64,
 }
 
 impl Product {
     pub const NONE: Self = Self { row: NONE, value: f64::NEG_INFINITY };
 
-    /// The order of answers: less is before.
+    /// The order of answers: largest product first, then smallest row.
     pub fn order(&self, other: &Self) -> Ordering {
         other.value.total_cmp(&self.value).then(self.row.cmp(&other.row))
     }
 }
 
-/// The inner product of two rows by the rule.
+/// The inner product of two rows by the module's rule.
 pub fn inner_product(p: &[f32], q: &[f32]) -> f64 {
     p.iter().zip(q).fold(0.0, |sum, (&p, &q)| sum + f64::from(p) * f64::from(q))
 }
 
-/// Why there are no inner products.
+/// Why inner products cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProductError {
     #[error("q = 0: there are no queries")]
     NoQueries,
     #[error("query row {row}: the cloud has {rows} rows")]
     Row { row: u32, rows: usize },
-    #[error("queries have {queries} dimensions and the data {data}")]
+    #[error("queries have {queries} dimensions, but the data has {data}")]
     Dimensions { queries: usize, data: usize },
-    /// A value that fits about an axis's origin only.
+    /// A value that fits f32 only after subtracting its axis's origin.
     #[error("row {record}, column {column}: {value:e} does not fit a 32-bit float; rescale the column")]
     Wide { record: u64, column: String, value: f64 },
 }
 
-/// n points and q queries of d dimensions, and how many of the largest are asked for.
+/// n points and q queries in d dimensions, and the number of products to find.
 pub struct Products {
     dims: usize,
     k: usize,
@@ -66,18 +65,19 @@ pub struct Products {
     queries: Rows,
     /// The row of each query in its cloud; `None` is the identity.
     query_rows: Option<Vec<u32>>,
-    /// Whether a query's own row is left out.
+    /// Whether a query's own row is excluded.
     exclude_self: bool,
 }
 
-/// Row-major values as the file has them.
+/// Row-major values as in the file.
 enum Rows {
     OfCloud(Arc<PointCloud>),
     Own(Vec<f32>),
 }
 
 impl Rows {
-    /// Some of a cloud's rows, or all: its own array where no axis has an origin.
+    /// A cloud's rows, all or selected. Shares the cloud's array if all are requested and no axis has an
+    /// origin.
     fn of(cloud: &Arc<PointCloud>, rows: Option<&[u32]>) -> Result<Self, ProductError> {
         let dims = cloud.dims();
         let about_zero = cloud.axes().iter().all(|axis| axis.origin == 0.0);
@@ -168,20 +168,20 @@ impl Products {
         self.query_rows.as_ref().map_or(query as u32, |rows| rows[query])
     }
 
-    /// The row that is left out of a query's answers, if any.
+    /// The row excluded from a query's answers, if any.
     pub fn own_row(&self, query: usize) -> Option<u32> {
         self.exclude_self.then(|| self.query_row(query))
     }
 }
 
-/// Points made ready for the search of the largest inner products.
+/// Points prepared for a search for the largest inner products.
 pub trait LargestProducts: Sync {
-    /// Finds those of a range of queries, on this thread: k of each go into `found`, largest first,
-    /// [`Product::NONE`] after the last.
+    /// Finds the k largest of each query in a range, on this thread, and writes them to `found`, largest
+    /// first, padded with [`Product::NONE`].
     fn search(&self, queries: Range<usize>, found: &mut [Product]);
 }
 
-/// Makes the points ready, on the CPU.
+/// Prepares the points, on the CPU.
 pub type Opener = for<'a> fn(&'a Products) -> Result<Box<dyn LargestProducts + 'a>, EngineError>;
 
 #[cfg(test)]
@@ -198,7 +198,7 @@ mod tests {
     #[test]
     fn sums_are_in_the_order_of_dimensions() {
         let huge = 2f32.powi(60);
-        // 2¹²⁰ + 1 is 2¹²⁰ in f64: what is added before it is taken away is lost.
+        // 2¹²⁰ + 1 rounds to 2¹²⁰ in f64, so a 1 added before the subtraction is lost.
         assert_eq!(inner_product(&[huge, 1.0, -huge], &[huge, 1.0, huge]), 0.0);
         assert_eq!(inner_product(&[huge, -huge, 1.0], &[huge, huge, 1.0]), 1.0);
         assert_eq!(inner_product(&[f32::MAX; 2], &[f32::MAX; 2]), 2.0 * f64::from(f32::MAX).powi(2));
@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn values_are_the_files_own_whatever_the_origin() {
-        // Coordinates far from 0 are kept about an origin, which an inner product must not notice.
+        // Coordinates far from 0 are stored relative to an origin, which must not change an inner product.
         let far = cloud(&["x", "y"], vec![4_000_000.3, 1.0, 4_000_001.6, 2.0, 4_000_000.8, 3.0]);
         assert_ne!(far.axes()[0].origin, 0.0, "the case that is tested");
         let products = Products::new(&far, &Queries::Rows(vec![1]), 1, true).unwrap();
@@ -225,6 +225,6 @@ mod tests {
             Some(ProductError::NoQueries)
         );
         let other = Products::new(&far, &Queries::Cloud(cloud(&["x"], vec![1.0])), 1, false).err().unwrap();
-        assert_eq!(other.to_string(), "queries have 1 dimensions and the data 2");
+        assert_eq!(other.to_string(), "queries have 1 dimensions, but the data has 2");
     }
 }

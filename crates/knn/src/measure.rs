@@ -1,4 +1,4 @@
-//! Per-query measurements of an engine: declared columns with a name, a unit and, where known, a theoretical
+//! Per-query measures of an engine: declared columns with a name, a unit and, where known, a theoretical
 //! mean.
 
 use super::Shape;
@@ -19,12 +19,12 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// A measure that no theory predicts. `unit`: singular and plural.
+    /// A measure without theory. `unit`: singular and plural.
     pub const fn new(name: &'static str, unit: [&'static str; 2], help: &'static str) -> Self {
         Self { name, unit, help, theory: None, worst_case: None }
     }
 
-    /// A column name as words: `groups hit` for `groups_hit`.
+    /// A column name in words: `groups hit` for `groups_hit`.
     pub fn words(name: &str) -> String {
         name.replace('_', " ")
     }
@@ -41,8 +41,8 @@ pub struct Theory {
     pub source: &'static str,
 }
 
-/// Measured values: one u32 per query and column. Column names are owned strings because a recording may come
-/// from an engine that this program does not have.
+/// Measured values: one u32 per query and column. Column names are owned strings, because a recording may
+/// come from an engine unknown to this program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     columns: Vec<(String, Vec<u32>)>,
@@ -62,7 +62,7 @@ impl Measured {
         Self { columns }
     }
 
-    /// Appends queries, row by row, to the columns of `measures`, which must be the same in every call.
+    /// Appends one row per query to the columns of `measures`, which must be the same in every call.
     pub fn extend<const N: usize>(
         &mut self,
         measures: &[Measure; N],
@@ -71,8 +71,7 @@ impl Measured {
         self.extend_rows(measures, rows);
     }
 
-    /// The same where only the engine knows how many measures there are; of a longer row the first values are
-    /// taken.
+    /// The same for a number of measures unknown at compile time. Extra values in a row are ignored.
     pub fn extend_rows<R: AsRef<[u32]>>(&mut self, measures: &[Measure], rows: impl IntoIterator<Item = R>) {
         if self.columns.is_empty() {
             self.columns = measures.iter().map(|measure| (measure.name.to_owned(), Vec::new())).collect();
@@ -109,8 +108,8 @@ impl Measured {
         self.columns().map(move |(name, values)| (name, values[query]))
     }
 
-    /// How many of the one there are for each of the other, over all queries; `None` if either is not counted
-    /// or there are none.
+    /// Ratio of the sums of two columns over all queries; `None` if either is not counted or the divisor is
+    /// 0.
     pub fn ratio(&self, of: &str, to: &str) -> Option<f64> {
         let sum = |name: &str| Some(self.column(name)?.iter().map(|&value| f64::from(value)).sum::<f64>());
         let (of, to) = (sum(of)?, sum(to)?);

@@ -1,4 +1,4 @@
-//! A method: an engine with its parameters, as data. It is spelled `engine:key=value,…` everywhere.
+//! A method: an engine with its parameters, as data, spelled `engine:key=value,…` everywhere.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -12,7 +12,7 @@ use super::id::serde_as_text;
 /// A parameter that an engine declares.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// The key, as spelled in a method.
+    /// Key in a method.
     pub name: &'static str,
     /// One sentence for help and tooltips.
     pub help: &'static str,
@@ -31,7 +31,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// Whether a value, as spelled, is allowed.
+    /// Whether a value is allowed, as spelled.
     pub fn allow(&self, value: &str) -> bool {
         match self {
             Self::Numbers(range) => {
@@ -57,7 +57,7 @@ impl fmt::Display for Values {
 pub struct Parameters(Vec<(String, String)>);
 
 impl Parameters {
-    /// The engine chooses every parameter.
+    /// No parameters: the engine chooses them all.
     pub const NONE: Self = Self(Vec::new());
 
     /// Whether the engine chooses every parameter.
@@ -74,7 +74,7 @@ impl Parameters {
         self.iter().find(|(of, _)| *of == name).map(|(_, value)| value)
     }
 
-    /// A value as a number; `None` if the key is not set or the value is no number.
+    /// A value as a number; `None` if the key is not set or the value is not a number.
     pub fn number(&self, name: &str) -> Option<u32> {
         self.get(name)?.parse().ok()
     }
@@ -88,7 +88,7 @@ impl Parameters {
         }
     }
 
-    /// Removes a parameter, leaving the choice to the engine.
+    /// Removes a parameter, so that the engine chooses it.
     pub fn unset(&mut self, name: &str) {
         self.0.retain(|(of, _)| of != name);
     }
@@ -96,21 +96,21 @@ impl Parameters {
     /// Checks that each parameter is declared and its value allowed.
     ///
     /// # Errors
-    /// A sentence that names the parameter and the alternatives.
+    /// A message that names the parameter and the alternatives.
     pub fn check(&self, declared: &[Parameter]) -> Result<(), String> {
         for (name, value) in self.iter() {
             let Some(parameter) = declared.iter().find(|parameter| parameter.name == name) else {
                 let names: Vec<&str> = declared.iter().map(|parameter| parameter.name).collect();
                 let instead = if names.is_empty() {
-                    "it has no parameters".to_owned()
+                    "the engine has no parameters".to_owned()
                 } else {
-                    format!("its parameters are {}", names.join(", "))
+                    format!("available: {}", names.join(", "))
                 };
-                return Err(format!("there is no parameter `{name}`: {instead}"));
+                return Err(format!("unknown parameter `{name}`; {instead}"));
             };
             if !parameter.values.allow(value) {
-                let list = if value.contains('|') { "; only sweep takes alternatives" } else { "" };
-                return Err(format!("{name} = {value}: it may be {}{list}", parameter.values));
+                let list = if value.contains('|') { "; only sweep accepts alternatives" } else { "" };
+                return Err(format!("{name} = {value}: must be {}{list}", parameter.values));
             }
         }
         Ok(())
@@ -140,7 +140,7 @@ impl fmt::Display for Parameters {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Method {
     pub engine: EngineId,
-    /// Whatever is missing, the engine chooses.
+    /// The engine chooses the parameters missing here.
     pub parameters: Parameters,
 }
 
@@ -174,7 +174,7 @@ impl FromStr for Method {
             let (name, value) =
                 pair.split_once('=').map(|(name, value)| (name.trim(), value.trim())).unwrap_or_default();
             if name.is_empty() || value.is_empty() {
-                return Err(format!("`{}` is no parameter: write {engine}:key=value,…", pair.trim()));
+                return Err(format!("`{}` is not a parameter: write {engine}:key=value,…", pair.trim()));
             }
             if method.parameters.get(name).is_some() {
                 return Err(format!("{name} is given twice"));
@@ -187,8 +187,8 @@ impl FromStr for Method {
 
 serde_as_text!(Method);
 
-/// Splits a comma-separated list of methods. A comma followed by `key=` continues the current method, any
-/// other starts a new one: `cuda:warps=8,window=16,kdtree` is two methods.
+/// Splits a comma-separated list of methods. A comma before `key=` continues the current method, any other
+/// comma starts a new one: `cuda:warps=8,window=16,kdtree` is two methods.
 pub fn split_methods(list: &str) -> Vec<String> {
     let mut methods: Vec<String> = Vec::new();
     for piece in list.split(',') {
@@ -201,21 +201,22 @@ pub fn split_methods(list: &str) -> Vec<String> {
     methods
 }
 
-/// The most methods that the alternatives of one may give: they multiply.
+/// Maximum number of methods that one list of alternatives may expand to.
 pub const MOST_ALTERNATIVES: usize = 10_000;
 
 /// Expands alternatives: `cuda:warps=4|8,window=8|16` gives four methods.
 ///
 /// # Errors
-/// A sentence if they are more than [`MOST_ALTERNATIVES`].
+/// A message if there would be more than [`MOST_ALTERNATIVES`].
 pub fn alternatives(method: &str) -> Result<Vec<String>, String> {
     let Some((engine, list)) = method.split_once(':') else { return Ok(vec![method.to_owned()]) };
-    // Counted first: a dozen more would not fit into memory.
+    // Counted before expanding: a dozen more pairs would not fit into memory.
     let counts = list.split(',').map(|pair| pair.split('|').count());
     let count = counts.fold(1usize, usize::saturating_mul);
     if count > MOST_ALTERNATIVES {
         return Err(format!(
-            "the alternatives of one {engine} are more than {MOST_ALTERNATIVES} methods; give fewer of them"
+            "the alternatives of {engine} expand to more than {MOST_ALTERNATIVES} methods; give fewer \
+             alternatives"
         ));
     }
     let mut all = vec![String::new()];
@@ -264,26 +265,26 @@ mod tests {
     #[test]
     fn what_is_no_method_is_refused_by_name() {
         let why = |text: &str| text.parse::<Method>().unwrap_err();
-        assert_eq!(why("cuda:warps"), "`warps` is no parameter: write cuda:key=value,…");
-        assert_eq!(why("cuda:"), "`` is no parameter: write cuda:key=value,…");
+        assert_eq!(why("cuda:warps"), "`warps` is not a parameter: write cuda:key=value,…");
+        assert_eq!(why("cuda:"), "`` is not a parameter: write cuda:key=value,…");
         assert_eq!(why("cuda:warps=8,warps=4"), "warps is given twice");
-        assert!(why("Cuda").starts_with("`Cuda` is no engine's name"));
+        assert!(why("Cuda").starts_with("invalid engine name `Cuda`"));
     }
 
     #[test]
     fn parameters_are_held_against_what_is_declared() {
         let check = |text: &str| text.parse::<Method>().unwrap().parameters.check(&declared());
         assert_eq!(check("cuda:warps=8,kernel=filter"), Ok(()));
-        assert_eq!(check("cuda:warps=33"), Err("warps = 33: it may be 1 to 32".to_owned()));
-        assert_eq!(check("cuda:warps=+8"), Err("warps = +8: it may be 1 to 32".to_owned()));
-        assert_eq!(check("cuda:kernel=fast"), Err("kernel = fast: it may be direct, filter".to_owned()));
+        assert_eq!(check("cuda:warps=33"), Err("warps = 33: must be 1 to 32".to_owned()));
+        assert_eq!(check("cuda:warps=+8"), Err("warps = +8: must be 1 to 32".to_owned()));
+        assert_eq!(check("cuda:kernel=fast"), Err("kernel = fast: must be direct, filter".to_owned()));
         assert_eq!(
             check("cuda:wraps=8"),
-            Err("there is no parameter `wraps`: its parameters are warps, kernel".to_owned())
+            Err("unknown parameter `wraps`; available: warps, kernel".to_owned())
         );
         assert_eq!(
             "x:a=1".parse::<Method>().unwrap().parameters.check(&[]),
-            Err("there is no parameter `a`: it has no parameters".to_owned())
+            Err("unknown parameter `a`; the engine has no parameters".to_owned())
         );
     }
 
@@ -298,8 +299,7 @@ mod tests {
             split_methods("cuda:warps=8,cuda:warps=4,window=2"),
             ["cuda:warps=8", "cuda:warps=4,window=2"]
         );
-        // There is no method to continue, so it becomes an error of its own rather than part of the preceding
-        // engine.
+        // Without a method to continue, the pair is reported as an invalid method of its own.
         assert_eq!(split_methods("cuda,warps=8"), ["cuda", "warps=8"]);
     }
 
@@ -316,8 +316,9 @@ mod tests {
     fn alternatives_that_multiply_without_end_are_refused() {
         let pairs = |count: usize| (0..count).map(|at| format!("p{at}=1|2")).collect::<Vec<_>>().join(",");
         assert_eq!(alternatives(&format!("cuda:{}", pairs(13))).map(|all| all.len()), Ok(8192));
-        let why = "the alternatives of one cuda are more than 10000 methods; give fewer of them".to_owned();
-        // 2 to the power of 64 would wrap around to none.
+        let why =
+            "the alternatives of cuda expand to more than 10000 methods; give fewer alternatives".to_owned();
+        // 2⁶⁴ would wrap around to 0.
         for count in [14, 40, 64, 1000] {
             assert_eq!(alternatives(&format!("cuda:{}", pairs(count))), Err(why.clone()));
         }

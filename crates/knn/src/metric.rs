@@ -1,5 +1,5 @@
-//! How far rows are apart. All metrics are the squared L2 of points that are made of the rows: the rows
-//! themselves, or unit vectors.
+//! Distance metrics. All are the squared L2 between points derived from the rows: the rows themselves, or
+//! unit vectors.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,27 +13,26 @@ pub enum Metric {
     L2,
     /// The angle between rows as vectors; reported as the squared chord between unit vectors.
     Angular,
-    /// 1 − cos of that angle, which is half of the squared chord: the neighbours are those of
-    /// [`Self::Angular`].
+    /// 1 − cos of that angle, half the squared chord, so the neighbours equal those of [`Self::Angular`].
     Cosine,
-    /// The angle between positions on the celestial sphere, in degrees such as right ascension and
-    /// declination; reported as the squared chord likewise.
+    /// The angle between positions on the celestial sphere, given in degrees such as right ascension and
+    /// declination; reported as the squared chord.
     Sky,
-    /// The great-circle distance between places in degrees of longitude and latitude; reported as the squared
-    /// chord likewise.
+    /// The great-circle distance between positions given in degrees of longitude and latitude; reported as
+    /// the squared chord.
     Haversine,
 }
 
-/// What a metric is called, and its distances.
+/// Names of a metric and of its distances.
 struct Names {
     /// On the command line and in files.
     metric: &'static str,
-    /// Of distances in tables.
+    /// Column of distances in tables.
     column: &'static str,
-    /// The same with the unit.
+    /// Column heading with the unit.
     heading: &'static str,
     unit: Option<&'static str>,
-    /// Of distances in archives, which have one array for all neighbours.
+    /// Array of distances in archives, one for all neighbours.
     array: &'static str,
 }
 
@@ -80,27 +79,27 @@ impl Metric {
         }
     }
 
-    /// The spelling on the command line and in files.
+    /// Spelling on the command line and in files.
     pub fn name(self) -> &'static str {
         self.names().metric
     }
 
-    /// The metric of a name.
+    /// Looks up a metric by name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|metric| metric.name() == name)
     }
 
-    /// Whether only the direction of a row from the origin matters, so that a zero row has none.
+    /// Whether only a row's direction from the origin matters. A zero row then has no direction.
     pub fn is_of_directions(self) -> bool {
         matches!(self, Self::Angular | Self::Cosine)
     }
 
-    /// Whether rows are angles on a sphere, longitude and latitude, that are searched as unit vectors.
+    /// Whether rows are longitude and latitude, searched as unit vectors.
     pub fn is_on_sphere(self) -> bool {
         matches!(self, Self::Haversine | Self::Sky)
     }
 
-    /// The dimensions that are searched in a cloud of so many columns.
+    /// Number of searched dimensions of a cloud with `columns` columns.
     pub fn dims(self, columns: usize) -> usize {
         match self {
             Self::L2 | Self::Angular | Self::Cosine => columns,
@@ -109,12 +108,12 @@ impl Metric {
     }
 
     /// Converts a squared distance D to the customary one: √D; the angle in radians, 2·asin(min(1, √D/2)); 1
-    /// − cos of it, D/2; or the angle on the Earth, in km.
+    /// − cos of it, D/2; the angle in degrees; or the distance on the Earth in km.
     pub fn distance(self, squared: f32) -> f64 {
         self.distance_of(f64::from(squared))
     }
 
-    /// The same of a squared distance in f64.
+    /// The same for a squared distance in f64.
     pub fn distance_of(self, squared: f64) -> f64 {
         match self {
             Self::L2 => squared.sqrt(),
@@ -130,23 +129,23 @@ impl Metric {
         self.names().column
     }
 
-    /// The array of [`Self::distance`] in archives, which have one for all neighbours.
+    /// The array of [`Self::distance`] in archives, one for all neighbours.
     pub fn array(self) -> &'static str {
         self.names().array
     }
 
-    /// [`Self::distance`] as a heading, with its unit.
+    /// The heading of [`Self::distance`], with its unit.
     pub fn heading(self) -> &'static str {
         self.names().heading
     }
 
-    /// The unit of [`Self::distance`]; L2's is that of the cloud, and a cosine has none.
+    /// The unit of [`Self::distance`]; L2 has the cloud's unit, and a cosine distance has none.
     pub fn unit(self) -> Option<&'static str> {
         self.names().unit
     }
 }
 
-/// The angle between unit vectors, by their squared chord.
+/// The angle between unit vectors, from their squared chord.
 fn angle(squared: f64) -> f64 {
     2.0 * (squared.sqrt() / 2.0).min(1.0).asin()
 }
@@ -157,10 +156,10 @@ impl std::fmt::Display for Metric {
     }
 }
 
-/// The name of the inner product, which is no [`Metric`].
+/// The name of the inner product, which is not a [`Metric`].
 pub const INNER_PRODUCT: &str = "inner-product";
 
-/// A distance, where smaller is nearer, or the inner product.
+/// What neighbours are ranked by: a distance, smallest first, or the inner product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ranking {
     Distance(Metric),
@@ -173,7 +172,7 @@ impl Ranking {
         self.metric().map_or(INNER_PRODUCT, Metric::name)
     }
 
-    /// The distance, unless it is the inner product.
+    /// The metric; `None` for the inner product.
     pub fn metric(self) -> Option<Metric> {
         match self {
             Self::Distance(metric) => Some(metric),
@@ -181,12 +180,12 @@ impl Ranking {
         }
     }
 
-    /// The unit of what is reported, if it has one.
+    /// The unit of the reported values, if any.
     pub fn unit(self) -> Option<&'static str> {
         self.metric().and_then(Metric::unit)
     }
 
-    /// The ranking that a name means, in whatever program it is used: `euclidean` is L2.
+    /// Looks up a ranking by this program's name or that of another: `euclidean` is L2.
     pub fn by_any_name(name: &str) -> Option<Self> {
         let plain = plain(name);
         let ours =
@@ -200,7 +199,7 @@ impl Ranking {
         ours.or_else(theirs).map(|ours| Metric::named(ours).map_or(Self::InnerProduct, Self::Distance))
     }
 
-    /// Whether a name is that of a distance that other programs have, and this one has not.
+    /// Whether a name is a distance that other programs offer and this one does not.
     pub fn is_not_offered(name: &str) -> bool {
         let plain = plain(name);
         NOT_OFFERED.split_whitespace().any(|other| other == plain)
@@ -222,7 +221,7 @@ const NOT_OFFERED: &str = "manhattan cityblock taxicab l1 chebyshev chebychev li
                            minkowski lp hamming jaccard dice canberra braycurtis mahalanobis correlation \
                            pearson levenshtein edit";
 
-/// A name without case and in one spelling.
+/// Lower case, with spaces and underscores as hyphens.
 fn plain(name: &str) -> String {
     name.trim().to_lowercase().replace(['_', ' '], "-")
 }

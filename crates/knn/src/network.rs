@@ -15,8 +15,7 @@ pub struct Layer {
     pub stride: u32,
 }
 
-/// Puts the smaller of two elements at `low` and the larger at `high` if `ascending`, otherwise the other way
-/// round.
+/// Puts the smaller of two elements at `low` and the larger at `high` if `ascending`; otherwise vice versa.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Comparator {
     /// The lower element index.
@@ -32,7 +31,7 @@ impl Layer {
         (0..keys).filter(move |low| low & self.stride == 0).map(move |low| self.comparator_of(low))
     }
 
-    /// The comparator that an element takes part in.
+    /// The comparator that contains an element.
     pub fn comparator_of(self, element: u32) -> Comparator {
         let low = element & !self.stride;
         Comparator { low, high: low | self.stride, ascending: low & self.size == 0 }

@@ -1,22 +1,22 @@
-//! What a device does at most, for a search to be held against.
+//! Measured peak rates of a device, to compare a search with.
 
 use serde::{Deserialize, Serialize};
 
-/// The most that was measured of a device (`engines::peaks`).
+/// The highest measured rates of a device (`engines::peaks`).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peaks {
-    /// FP32 instructions a second, over all lanes: an addition, a multiplication, or both in one.
+    /// FP32 instructions per second, over all lanes: an addition, a multiplication, or both in one.
     pub fp32_per_second: f64,
-    /// Bytes read from memory a second; `None` where there was no memory free to read.
+    /// Bytes read from memory per second; `None` if no memory was free to measure with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_second: Option<f64>,
-    /// Milliseconds of a launch that has nothing to do; `None` of a CPU, which launches nothing.
+    /// Milliseconds of an empty launch; `None` for a CPU, which has no launches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_ms: Option<f64>,
 }
 
 impl Peaks {
-    /// The better of two measurements of a device, number by number.
+    /// The better of two measurements of a device, value by value.
     pub fn best_of(self, other: Self) -> Self {
         let best = |a: Option<f64>, b: Option<f64>, of: fn(f64, f64) -> f64| {
             a.zip(b).map(|(a, b)| of(a, b)).or(a).or(b)
@@ -28,7 +28,7 @@ impl Peaks {
         }
     }
 
-    /// Whether every number can be divided by, which is not certain if they were read from a file.
+    /// Whether every value is finite and positive, which a file does not guarantee.
     pub fn are_sensible(&self) -> bool {
         [Some(self.fp32_per_second), self.bytes_per_second, self.launch_ms]
             .into_iter()
@@ -37,8 +37,8 @@ impl Peaks {
     }
 }
 
-/// FP32 instructions that looking at a point in d dimensions cannot do without: a subtraction and a
-/// multiply-add each, and the comparison of the squared distance with the largest that is still of use.
+/// Minimum FP32 instructions to test a point in d dimensions: a subtraction and a multiply-add per dimension,
+/// and the comparison of the squared distance with the current bound.
 pub fn distance_instructions(dims: usize) -> f64 {
     2.0 * dims as f64 + 1.0
 }

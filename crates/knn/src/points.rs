@@ -1,5 +1,5 @@
-//! The points of a problem: in processing order, prepared for a metric and checked; built once and shared
-//! between problems.
+//! The points of a problem, in processing order and prepared for a metric; built once and shared between
+//! problems.
 
 use std::any::Any;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,8 +16,7 @@ const SMALLEST_SQUARED_EXTENT: f64 = f32::MIN_POSITIVE as f64 * (1u64 << 24) as 
 /// Rows per parallel work item.
 const PART: usize = 1 << 12;
 
-/// The part of a problem's setup that determines its points. Equal arrangements of a cloud give identical
-/// points.
+/// The settings that determine a problem's points. Equal arrangements of a cloud give identical points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrangement {
     metric: Metric,
@@ -27,8 +26,8 @@ pub struct Arrangement {
 }
 
 impl Arrangement {
-    /// Clears what has no effect: `seed` unless the order is shuffled, `drop_zero_rows` unless only
-    /// directions matter.
+    /// Clears settings without effect: `seed` unless the order is shuffled, `drop_zero_rows` unless the
+    /// metric compares directions.
     pub fn new(metric: Metric, order: Order, seed: u64, drop_zero_rows: bool) -> Self {
         Self {
             metric,
@@ -43,7 +42,7 @@ impl Arrangement {
     }
 }
 
-/// Row-major coordinates, shared with the cloud where they are identical.
+/// Row-major coordinates, shared with the cloud if they are identical.
 #[derive(Clone, Debug)]
 pub(super) enum Rows {
     OfCloud(Arc<PointCloud>),
@@ -58,7 +57,7 @@ impl Rows {
         }
     }
 
-    /// A cloud's rows in another order, or the cloud's own array if the order is unchanged.
+    /// A cloud's rows in the order of `rows`, or the cloud's own array if the order is unchanged.
     pub fn gather(cloud: &Arc<PointCloud>, rows: Option<&[u32]>) -> Self {
         let Some(rows) = rows else { return Self::OfCloud(Arc::clone(cloud)) };
         let dims = cloud.dims();
@@ -71,7 +70,7 @@ impl Rows {
         Self::Own(values)
     }
 
-    /// Places as unit vectors, in the order of `rows`, computed in f64 of the file's own coordinates and
+    /// Positions as unit vectors, in the order of `rows`, computed in f64 from the file's coordinates and
     /// rounded once.
     pub fn on_globe(cloud: &PointCloud, globe: Globe, rows: Option<&[u32]>) -> Self {
         const DIMS: usize = 3;
@@ -86,11 +85,10 @@ impl Rows {
         Self::Own(values)
     }
 
-    /// Unit vectors of the file's own coordinates, in the order of `rows`, normalised in f64 and rounded
-    /// once.
+    /// Unit vectors of the file's coordinates, in the order of `rows`, normalised in f64 and rounded once.
     ///
-    /// Zero rows are left out of the result and of `rows` if `drop`; otherwise the first one's record is the
-    /// error.
+    /// With `drop`, zero rows are removed from the result and from `rows`; otherwise the record number of the
+    /// first one is the error.
     pub fn normalised(cloud: &PointCloud, rows: &mut Option<Vec<u32>>, drop: bool) -> Result<Self, u64> {
         let dims = cloud.dims();
         let mut order: Vec<u32> = rows.take().unwrap_or_else(|| (0..cloud.len() as u32).collect());
@@ -115,10 +113,10 @@ impl Rows {
     }
 }
 
-/// Writes a row as a unit vector; false if it is zero and has no direction.
+/// Writes a row as a unit vector; false for a zero row.
 fn normalise(cloud: &PointCloud, row: usize, unit: &mut [f32]) -> bool {
     let values = (0..unit.len()).map(|axis| cloud.coordinate(row, axis));
-    // Scale by the largest component: its square may overflow or underflow even in f64.
+    // Scale by the largest component: its square might overflow or underflow even in f64.
     let largest = values.clone().map(f64::abs).fold(0.0, f64::max);
     if largest == 0.0 {
         return false;
@@ -158,7 +156,7 @@ fn both(mut extents: Extents, more: Extents) -> Extents {
     extents
 }
 
-/// Holds what arranging takes against the free memory: a number for each row, and a copy of the coordinates.
+/// Checks the memory for arranging (a row index per point and a copy of the coordinates) against free memory.
 fn check_memory(cloud: &PointCloud, arrangement: Arrangement) -> Result<(), ProblemError> {
     let shuffled = arrangement.order != Order::File;
     let copied = shuffled || arrangement.metric != Metric::L2;
@@ -172,7 +170,7 @@ fn check_memory(cloud: &PointCloud, arrangement: Arrangement) -> Result<(), Prob
     }
 }
 
-/// n points in processing order; see the module documentation.
+/// n points in processing order.
 #[derive(Debug)]
 pub struct Points {
     cloud: Arc<PointCloud>,
@@ -217,12 +215,12 @@ impl Points {
         Self { cloud, arrangement, coordinates, rows, extents, cache: Cache::default() }
     }
 
-    /// The same points, or some of them, in another order, by their current positions.
+    /// The same points, or a subset of them, reordered by current position.
     ///
     /// # Panics
-    /// If there are none, or more than n.
+    /// If `positions` is empty or longer than n.
     pub fn rearranged(&self, positions: &[u32]) -> Self {
-        assert!((1..=self.len()).contains(&positions.len()), "a point is met once at most");
+        assert!((1..=self.len()).contains(&positions.len()), "between 1 and n positions are required");
         let dims = self.dims();
         let mut coordinates = Vec::with_capacity(positions.len() * dims);
         positions.iter().for_each(|&position| {
@@ -232,12 +230,12 @@ impl Points {
         Self::of(Arc::clone(&self.cloud), self.arrangement, Rows::Own(coordinates), Some(rows))
     }
 
-    /// Whether these points are this arrangement of this cloud.
+    /// Whether these are the points of this cloud in this arrangement.
     pub fn are_of(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> bool {
         Arc::ptr_eq(&self.cloud, cloud) && self.arrangement == arrangement
     }
 
-    /// The cloud whose rows they are.
+    /// The cloud that the points are rows of.
     pub fn cloud(&self) -> &Arc<PointCloud> {
         &self.cloud
     }
@@ -246,7 +244,7 @@ impl Points {
         self.arrangement
     }
 
-    /// The dimensions that are searched, d.
+    /// Number of searched dimensions, d.
     pub fn dims(&self) -> usize {
         self.arrangement.metric.dims(self.cloud.dims())
     }
@@ -271,7 +269,7 @@ impl Points {
         self.rows.as_ref().map_or(position, |rows| rows[position as usize])
     }
 
-    /// Least and greatest coordinate of each axis.
+    /// Minimum and maximum of each axis.
     pub fn extents(&self) -> &[[f32; 2]] {
         &self.extents
     }
@@ -281,8 +279,8 @@ impl Points {
         &self.cache
     }
 
-    /// Rejects extents, of points and queries together, whose squares overflow or underflow f32; names the
-    /// widest column.
+    /// Rejects extents, of points and queries together, whose squares overflow or underflow f32. The error
+    /// names the widest column.
     pub(super) fn check_extents(&self, queries: &[f32]) -> Result<(), ProblemError> {
         let dims = self.dims();
         let all = both(self.extents.clone(), extents(queries, dims));
@@ -291,7 +289,7 @@ impl Points {
         let vanishes = |extent: f64| extent > 0.0 && extent * extent < SMALLEST_SQUARED_EXTENT;
         let vanish = vanishes(extents[widest]);
         let extent = format!("{:e}", extents[widest]);
-        // Of unit vectors no axis is a column, and none overflows.
+        // The axes of unit vectors are not columns, and their squares cannot overflow.
         if self.arrangement.metric.is_on_sphere() {
             return if vanish { Err(GlobeError::OnePlace { extent }.into()) } else { Ok(()) };
         }
@@ -324,13 +322,13 @@ type Entry = (DeviceId, Arc<dyn Any + Send + Sync>);
 /// Data that engines derive from points, cached with them: a copy on a device, an index. At most one value
 /// per type and device.
 ///
-/// The cache belongs to the points rather than to an engine, so that it is dropped with them, engines on
-/// several threads share it, and one call frees everything.
+/// The cache belongs to the points rather than to an engine: it is dropped with them, engines on several
+/// threads share it, and one call frees everything.
 #[derive(Default)]
 pub struct Cache(Mutex<Vec<Entry>>);
 
 impl Cache {
-    /// The value of type `T` for a device, if present and `fits` accepts it.
+    /// The value of type `T` for a device, if there is one and `fits` accepts it.
     pub fn get<T: Any + Send + Sync>(
         &self,
         device: DeviceId,
@@ -350,17 +348,18 @@ impl Cache {
         entries.push((device, value));
     }
 
-    /// Removes the value of type `T` for a device, to free its memory before a replacement is built.
+    /// Removes the value of type `T` for a device, so that its memory is free before a replacement is built.
     pub fn remove<T: Any + Send + Sync>(&self, device: DeviceId) {
         self.lock().retain(|(of, value)| *of != device || !value.is::<T>());
     }
 
-    /// Removes everything; false if the cache was empty. Running searches hold references to what they use.
+    /// Removes everything; false if the cache was empty. Running searches keep references to the values they
+    /// use.
     pub fn clear(&self) -> bool {
         !std::mem::take(&mut *self.lock()).is_empty()
     }
 
-    /// Ignores poisoning: no operation can panic halfway through changing the list.
+    /// Ignores poisoning: no operation can panic halfway through a change to the list.
     fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -426,18 +425,18 @@ mod tests {
         ] {
             let message = check(vec![0.0, low, 0.0, high], Metric::L2).unwrap_err();
             let (start, end) =
-                message.split_once(", makes squared distances vanish in 32-bit floats; rescale it").unwrap();
+                message.split_once(", makes squared distances underflow 32-bit floats; rescale it").unwrap();
             let found = start.strip_prefix("column c1: the widest extent, ").unwrap().parse::<f64>().unwrap();
             assert!(
                 end.is_empty() && (found / extent.parse::<f64>().unwrap() - 1.0).abs() < 1e-4,
                 "{message}"
             );
         }
-        // All the same, tiny beside other values, and of one direction.
+        // Equal values, tiny values next to large ones, and a single direction.
         assert_eq!(check(vec![1e-46, 1e-46, 1e-46, 1e-46], Metric::L2), Ok(()));
         assert_eq!(check(vec![0.0, 1e-46, 1.0, 5e-46], Metric::L2), Ok(()));
         assert_eq!(check(vec![1e-46, 0.0, 5e-46, 0.0], Metric::Angular), Ok(()));
-        // Values next to each other, whose difference f32 does not hold but would not lose.
+        // Neighbouring values whose difference is below f32 precision, but far from underflow.
         assert_eq!(check(vec![1.0, 1.0, 1.0, 1.0 + 1e-9], Metric::L2), Ok(()));
     }
 

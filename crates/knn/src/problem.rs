@@ -1,15 +1,13 @@
 //! A problem as engines see it: f32 points and queries, squared L2, k.
 //!
-//! Metrics are resolved here. For angular and cosine search the rows are normalised once, on the host and in
-//! f64; squared L2 between unit vectors (the squared chord) then ranks them, so engines implement a single
-//! distance. Longitude and latitude become unit vectors too: their problem has three dimensions, and their
-//! cloud two columns.
+//! Metrics are resolved here. For angular and cosine search, rows are normalised once, on the host and in
+//! f64; the squared L2 between unit vectors (the squared chord) then ranks them. Longitude and latitude
+//! become unit vectors too: their problem has three dimensions although the cloud has two columns. So engines
+//! implement one distance, in f32 on every device, in dimension order and with one rounding per step:
 //!
 //! ```text
 //! acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) }
 //! ```
-//!
-//! in f32, in dimension order, with one rounding per step, on every device.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -28,7 +26,7 @@ pub enum Queries {
 }
 
 impl Queries {
-    /// Rejects rows out of range and clouds with another number of dimensions.
+    /// Rejects rows out of range and clouds whose number of dimensions differs from the data's.
     fn check(&self, cloud: &PointCloud) -> Result<(), ProblemError> {
         match self {
             Self::Rows(rows) => match rows.iter().find(|&&row| row as usize >= cloud.len()) {
@@ -46,7 +44,7 @@ impl Queries {
 /// The parameters of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setup {
-    /// Neighbours to report per query: from 1 to the engine's limit.
+    /// Neighbours to report per query, from 1 to the engine's limit.
     pub k: usize,
     pub metric: Metric,
     /// The processing order of the points.
@@ -55,14 +53,13 @@ pub struct Setup {
     pub seed: u64,
     /// Whether a query that is a row of the cloud is excluded from its own neighbours.
     pub exclude_self: bool,
-    /// Where only directions matter ([`Metric::is_of_directions`]), whether zero rows are dropped rather than
-    /// rejected.
+    /// Whether zero rows are dropped rather than rejected, for metrics that compare directions
+    /// ([`Metric::is_of_directions`]).
     pub drop_zero_rows: bool,
 }
 
 impl Setup {
-    /// Rejects what no engine can answer. An engine's own limits are checked when the problem meets the
-    /// engine ([`super::Limits::check`]).
+    /// Rejects what no engine can answer. [`super::Limits::check`] checks the limits of a particular engine.
     ///
     /// # Errors
     /// [`ProblemError::NoNeighbours`].
@@ -70,8 +67,7 @@ impl Setup {
         if self.k > 0 { Ok(()) } else { Err(ProblemError::NoNeighbours) }
     }
 
-    /// Checks k against `limit`, the most neighbours any engine finds, so that it can be rejected before a
-    /// cloud is read.
+    /// Checks k against `limit`, the largest k of any engine, before a cloud is read.
     ///
     /// # Errors
     /// [`ProblemError::K`].
@@ -84,8 +80,7 @@ impl Setup {
         }
     }
 
-    /// The number of neighbours an engine must find in order to report k: one more if the query's own row,
-    /// which is among them, is excluded.
+    /// Neighbours an engine must find: one more than are reported if the query's own row is excluded.
     pub fn found_k(&self) -> usize {
         self.k + usize::from(self.exclude_self)
     }
@@ -95,7 +90,7 @@ impl Setup {
         found - usize::from(exclude_self)
     }
 
-    /// The part of the setup that determines the points.
+    /// The settings that determine the points.
     pub fn arrangement(&self) -> Arrangement {
         Arrangement::new(self.metric, self.order, self.seed, self.drop_zero_rows)
     }
@@ -107,8 +102,8 @@ impl Setup {
 pub enum ProblemError {
     /// k is out of range.
     #[error(
-        "k = {k}: neighbours per query go from 1 to {max}{note}",
-        note = if *.exclude_self { " when the query's own row is left out" } else { "" }
+        "k = {k}: must be between 1 and {max}{note}",
+        note = if *.exclude_self { " when the query's own row is excluded" } else { "" }
     )]
     K {
         k: usize,
@@ -117,11 +112,11 @@ pub enum ProblemError {
         /// Whether the query's own row is excluded, which costs one neighbour.
         exclude_self: bool,
     },
-    #[error("k = 0: a query asks for one neighbour or more")]
+    #[error("k = 0: must be at least 1")]
     NoNeighbours,
-    /// The points, brought into order, do not fit the memory.
+    /// There is not enough memory to arrange the points.
     #[error(
-        "too large: {needed} MiB of memory are needed to arrange the points, and {free} MiB are free; use \
+        "arranging the points needs {needed} MiB of memory, but only {free} MiB is free; use \
          fewer points"
     )]
     Memory {
@@ -133,24 +128,24 @@ pub enum ProblemError {
     /// The query set is empty.
     #[error("q = 0: there are no queries")]
     NoQueries,
-    /// Every query was a zero row and dropped.
+    /// Every query was a zero row and was dropped.
     #[error("q = 0: {}; use the l2 metric", dropped(*.asked))]
     QueriesDropped {
         /// The number of queries before dropping.
         asked: usize,
     },
-    /// Every point was a zero row and dropped.
+    /// Every point was a zero row and was dropped.
     #[error("n = 0: every row is zero and has no direction; use the l2 metric")]
     NoPoints,
     /// Queries and points differ in their number of dimensions.
-    #[error("queries have {queries} dimensions and the data {data}")]
+    #[error("queries have {queries} dimensions, but the data has {data}")]
     Dimensions {
         /// d of the query cloud.
         queries: usize,
         data: usize,
     },
     /// A query row is out of range.
-    #[error("query row {row}: the cloud has {rows} rows, 0 to {last}", last = .rows - 1)]
+    #[error("invalid query row {row}: must be between 0 and {last}", last = .rows - 1)]
     Row {
         /// The requested row, 0-based.
         row: u32,
@@ -159,22 +154,24 @@ pub enum ProblemError {
     },
     /// A zero row has no direction.
     #[error(
-        "{whose} row {record} is zero and has no direction: use the l2 metric, or --drop-nonfinite to leave \
-         such rows out"
+        "{whose} row {record} is zero and has no direction: use the l2 metric, or drop \
+         such rows with --drop-nonfinite"
     )]
     Zero {
-        /// Which cloud has the row: `data` or `query`.
+        /// The cloud that contains the row: `data` or `query`.
         whose: &'static str,
         /// The row's record number in its file.
         record: u64,
     },
     /// A query at the origin has no direction.
-    #[error("place {at}: it is the origin and has no direction; ask for another place, or use the l2 metric")]
+    #[error(
+        "query point {at} is the origin and has no direction; choose another point, or use the l2 metric"
+    )]
     Origin {
         /// The coordinates as written by the user.
         at: String,
     },
-    /// The cloud, or its queries, are no places on the globe.
+    /// The cloud or the queries are not positions on the globe.
     #[error(transparent)]
     Globe(#[from] GlobeError),
     /// Squared distances would overflow to infinity.
@@ -188,7 +185,7 @@ pub enum ProblemError {
     },
     /// Squared distances would underflow.
     #[error(
-        "column {column}: the widest extent, {extent}, makes squared distances vanish in 32-bit floats; \
+        "column {column}: the widest extent, {extent}, makes squared distances underflow 32-bit floats; \
          rescale it"
     )]
     Underflow {
@@ -200,12 +197,12 @@ pub enum ProblemError {
 
 fn dropped(asked: usize) -> String {
     match asked {
-        1 => "the one query that was asked for is a zero row and has no direction".to_owned(),
-        _ => format!("all {asked} queries that were asked for are zero rows and have no direction"),
+        1 => "the only query is a zero row and has no direction".to_owned(),
+        _ => format!("all {asked} queries are zero rows and have no direction"),
     }
 }
 
-/// n points in processing order, q queries and k; the module documentation defines the distance.
+/// n points in processing order, q queries and k. The module documentation defines the distance.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The k given to engines: one more than is reported with `exclude_self`.
@@ -235,9 +232,9 @@ impl Problem {
     /// See [`ProblemError`].
     ///
     /// # Panics
-    /// If the points' arrangement differs from the one that `setup` asks for.
+    /// If the points' arrangement differs from that of `setup`.
     pub fn over(points: &Arc<Points>, queries: &Queries, setup: Setup) -> Result<Self, ProblemError> {
-        assert_eq!(points.arrangement(), setup.arrangement(), "points are in the order that is asked for");
+        assert_eq!(points.arrangement(), setup.arrangement(), "the points must be arranged as in the setup");
         setup.check()?;
         let cloud = points.cloud();
         queries.check(cloud)?;
@@ -259,8 +256,7 @@ impl Problem {
                 let normalised = Rows::normalised(query_cloud, &mut query_rows, setup.drop_zero_rows);
                 match (normalised, query_cloud.source()) {
                     (Ok(rows), _) if !rows.as_slice().is_empty() => rows,
-                    // Coordinates given directly are not a row, so there is none to drop or to name in the
-                    // error.
+                    // Coordinates typed as a query have no row to drop or to name in an error.
                     (_, Source::Coordinates(at)) => return Err(ProblemError::Origin { at: at.clone() }),
                     (normalised, _) => {
                         normalised.map_err(|record| ProblemError::Zero { whose: "query", record })?
@@ -289,15 +285,15 @@ impl Problem {
         })
     }
 
-    /// The same problem with its points, or some of them, in another order, by their current positions.
+    /// The same problem with its points, or a subset of them, reordered by current position.
     ///
     /// # Panics
-    /// If there are none, or more than n.
+    /// If `positions` is empty or longer than n.
     pub fn rearranged(&self, positions: &[u32]) -> Self {
         Self { points: Arc::new(self.points.rearranged(positions)), ..self.clone() }
     }
 
-    /// The problem of some of the queries alone, over the same points.
+    /// The problem restricted to a range of queries, over the same points.
     ///
     /// # Panics
     /// If the range exceeds the queries.
@@ -347,7 +343,7 @@ impl Problem {
         self.points.coordinates()
     }
 
-    /// Least and greatest coordinate of each axis of the points.
+    /// Minimum and maximum of each axis of the points.
     pub fn extents(&self) -> &[[f32; 2]] {
         self.points.extents()
     }
@@ -362,7 +358,7 @@ impl Problem {
         self.points.arrangement().metric()
     }
 
-    /// Data that engines derived from the points, reused by later problems over the same points.
+    /// Data derived from the points by engines, reused by later problems over the same points.
     pub fn cache(&self) -> &Cache {
         self.points.cache()
     }
@@ -382,8 +378,7 @@ impl Problem {
         self.points.row(position)
     }
 
-    /// The row of a query in its cloud: the data's cloud if queries are rows of it, otherwise the query
-    /// cloud.
+    /// The row of a query: in the data's cloud if queries are rows of it, otherwise in the query cloud.
     pub fn query_row(&self, query: usize) -> u32 {
         self.query_rows.as_ref().map_or(query as u32, |rows| rows[query])
     }
@@ -393,13 +388,13 @@ impl Problem {
         self.queries_are_rows
     }
 
-    /// The row to exclude from a query's neighbours; `None` unless its own row is to be excluded.
+    /// The row to exclude from a query's neighbours, if any.
     pub fn own_row(&self, query: usize) -> Option<u32> {
         (self.exclude_self && self.queries_are_rows).then(|| self.query_row(query))
     }
 
-    /// Converts an engine's result from positions to rows and excludes the query's own row if required: that
-    /// row itself, or the last of the k + 1 if it is not among them (an equal row came before it).
+    /// Converts an engine's result from positions to rows and, if required, excludes the query's own row. If
+    /// that row is not among the k + 1, because equal rows came first, the last one is excluded instead.
     pub fn report(&self, found: &Neighbors) -> Neighbors {
         let k = self.reported_k();
         let mut reported = Neighbors {

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::{NONE, Neighbors, Problem};
 use crate::progress::Progress;
 
-/// Relative difference that is always allowed between an f32 distance and the reference.
+/// Relative difference always allowed between an f32 distance and the reference.
 const TOLERANCE: f64 = 1e-5;
 
 /// Queries judged between two checks of the cancel flag.
@@ -20,7 +20,7 @@ pub struct Report {
     pub queries: usize,
     /// Largest relative difference between a squared distance found and the reference at the same rank.
     pub largest_relative_error: f64,
-    /// Ranks at which the engine names another point than the reference, at an equal distance.
+    /// Ranks where the engine names a different point than the reference, at an equal distance.
     pub ties: u64,
 }
 
@@ -124,7 +124,7 @@ pub enum Mismatch {
     },
     /// An entry past rank n is not empty.
     #[error(
-        "query {query}, rank {rank}: expected no neighbour at distance inf, there being {n} points, found \
+        "query {query}, rank {rank}: expected no neighbour (inf), because there are only {n} points, found \
          position {found} at {found_distance:?}"
     )]
     Padding {
@@ -141,8 +141,8 @@ pub enum Mismatch {
 /// (distance, position).
 pub fn neighbours(problem: &Problem, query: usize) -> (Vec<u32>, Vec<f64>) {
     let (k, dims, target) = (problem.k().min(problem.n()), problem.dims(), problem.query(query));
-    // Keep a short list and cut it to its k best whenever it is full. Points come by ascending position, so
-    // one that ties with the k-th so far sorts after it.
+    // Collect a short list and cut it to its k best whenever it is full. Points come in ascending position,
+    // so a later tie with the k-th sorts after it.
     let room = 4 * k + 1024;
     let mut nearest: Vec<(f64, u32)> = Vec::with_capacity(room);
     let mut bound = f64::INFINITY;
@@ -170,11 +170,11 @@ fn squared_distance(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(&a, &b)| (f64::from(a) - f64::from(b)).powi(2)).sum()
 }
 
-/// Judges an engine's answer to a problem, given as positions in processing order.
+/// Judges an engine's answer, given as positions in processing order.
 ///
-/// Squared distances must agree at every rank; a different point from the reference's is allowed only at an
-/// equal distance; no point may appear twice; neighbours must be sorted; entries past rank n must be empty.
-/// When `progress` is cancelled it stops early and reports fewer queries.
+/// Squared distances must agree at every rank. A different point than the reference's is allowed only at an
+/// equal distance. No point may appear twice, neighbours must be sorted, and entries past rank n must be
+/// empty. If `progress` is cancelled, judging stops early and reports fewer queries.
 ///
 /// # Errors
 /// The first [`Mismatch`] by query.
@@ -196,8 +196,7 @@ pub fn judge(problem: &Problem, found: &Neighbors, progress: &dyn Progress) -> R
             break;
         }
         let end = (start + CHUNK).min(q);
-        // Collected in order, so that the mismatch reported is the first by query rather than the first to be
-        // found.
+        // In query order, so that the reported mismatch is deterministic.
         let verdicts: Vec<Result<Report, Mismatch>> =
             (start..end).into_par_iter().map(|query| judge_query(problem, found, query)).collect();
         for verdict in verdicts {
@@ -254,7 +253,7 @@ fn judge_query(problem: &Problem, found: &Neighbors, query: usize) -> Result<Rep
             });
         }
         if expected_distance > 0.0 {
-            // The reported error is relative, and zero within the absolute allowance for subnormal squares.
+            // Relative error, counted as zero within the absolute allowance for subnormal squares.
             let error = ((f64::from(distance) - expected_distance).abs() - allowance.absolute).max(0.0)
                 / expected_distance;
             report.largest_relative_error = report.largest_relative_error.max(error);
@@ -293,7 +292,7 @@ struct Allowance {
 
 impl Allowance {
     /// For d dimensions: one rounding for the difference, one for its square and one per step, half a unit
-    /// each; and, where a square is below the smallest normal f32, half the smallest f32 per step, doubled.
+    /// each. Where a square is below the smallest normal f32, also half the smallest f32 per step, doubled.
     fn new(dims: usize) -> Self {
         Self {
             relative: TOLERANCE.max((dims as f64 + 2.0) * 2f64.powi(-24)),

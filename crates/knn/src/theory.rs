@@ -1,4 +1,4 @@
-//! The expected cost of a search whose points come in random order.
+//! The expected cost of a search over points in random order.
 //!
 //! After D. Hanák, *Meeting the challenges of k-nearest neighbour search implementation for GPU accelerators*
 //! (master thesis, Charles University, Prague, 2023), §4.1.6, with a buffer of `capacity` (K) and the bound
@@ -12,12 +12,11 @@
 
 const EULER: f64 = 0.577_215_664_901_532_9;
 
-/// Below this n the harmonic numbers are summed; from here on the series is exact to the last digit of an
-/// f64.
+/// Harmonic numbers below this n are summed; from here on the series is exact to the last digit of an f64.
 const SUMMED: u64 = 64;
 
-/// Capacity K of a query's candidate buffer and of its intermediate result: k rounded up to a power of two,
-/// at least one slot per lane of a warp.
+/// Capacity K of a query's candidate buffer and intermediate result: k rounded up to a power of two, at least
+/// 32, one slot per lane.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(32)
 }
@@ -50,7 +49,7 @@ pub fn expected_merges(n: usize, k: usize, capacity: usize) -> f64 {
     bound.min(worst_case_merges(n, capacity) as f64)
 }
 
-/// Merges of a query that meets its points in descending order of distance: ⌈n / K⌉, since every point is a
+/// Merges of a query that visits its points in descending order of distance: ⌈n / K⌉, since every point is a
 /// candidate.
 pub fn worst_case_merges(n: usize, capacity: usize) -> u64 {
     n.div_ceil(capacity) as u64

@@ -1,63 +1,63 @@
-//! A query's way through an index, step by step, for whoever shows it.
+//! A query's path through an index, step by step, for display.
 //!
-//! An engine that leaves points out records it ([`Descriptor::walk`](super::Descriptor::walk)): which parts
-//! of space its search met, in which order it looked into them, which it left out, and what it knew at each
-//! step. Distances are squared, by the rule of every engine.
+//! Engines that prune points record it ([`Descriptor::walk`](super::Descriptor::walk)): the regions that the
+//! search met, the order in which it visited them, the pruned ones, and the bound at each step. Distances are
+//! squared, by the rule of all engines.
 
 use std::ops::Range;
 
-/// The axes of a place: as many as can be shown. Those that a cloud does not have are 0.
+/// Coordinates of a position: as many as can be drawn. Missing dimensions are 0.
 pub const AXES: usize = 3;
 
-/// A place in the coordinates of the problem's points.
+/// A position in the coordinates of the problem's points.
 pub type Place = [f32; AXES];
 
-/// What holds all points of a region.
+/// A shape that contains all points of a region.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bounds {
-    /// All whose coordinates are between those of two corners.
+    /// The points whose coordinates lie between two corners.
     Box { low: Place, high: Place },
-    /// All that are no farther from the centre than the radius.
+    /// The points no farther from the centre than the radius.
     Sphere { center: Place, radius: f32 },
 }
 
-/// Which part of the index a region is.
+/// The kind of index element that a region belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// It holds others: of a height above the leaves, from 1, by its number among those of its height.
+    /// An inner node: its height above the leaves, from 1, and its number within that height.
     Node { height: u32, number: u32 },
-    /// It holds points.
+    /// A leaf with points.
     Leaf { number: u32 },
-    /// It holds points that k-means brought together.
+    /// A k-means cluster of points.
     Cluster { number: u32 },
 }
 
-/// A part of space that a search met.
+/// A region of space that a search met.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Region {
     pub part: Part,
     pub bounds: Bounds,
-    /// No point in it has a smaller squared distance to the query.
+    /// Lower bound on the squared distance from the query to any point in the region.
     pub bound: f32,
-    /// The step that met it, by its number from 0.
+    /// The step that met it, from 0.
     pub met: u32,
-    /// The step that looked into it or left it out; not before [`Self::met`].
+    /// The step that visited or pruned it; never before [`Self::met`].
     pub settled: u32,
-    /// Whether it was looked into.
+    /// Whether it was visited rather than pruned.
     pub visited: bool,
 }
 
-/// What a region is at a step of the search.
+/// State of a region at a step of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// It was seen, and what becomes of it is open.
+    /// Met, but not yet visited or pruned.
     Waiting,
     Visited,
     LeftOut,
 }
 
 impl Region {
-    /// What it is after a step; `None` before it was met.
+    /// Its state after a step; `None` before it was met.
     pub fn fate(&self, step: usize) -> Option<Fate> {
         match step {
             step if step < self.met as usize => None,
@@ -68,8 +68,8 @@ impl Region {
     }
 }
 
-/// What a search has done up to a step; the names are those of the measures that count the same, but that
-/// clusters count as leaves.
+/// What a search has done up to a step. Fields are named after the measures with the same counts; clusters
+/// count as leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
     pub merges: u32,
@@ -80,27 +80,27 @@ pub struct Totals {
     pub left_out: u32,
 }
 
-/// What happened in a step. Regions are given by their places in [`Walk::regions`].
+/// What happened in a step. Regions are indices into [`Walk::regions`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// All clusters were sorted by their bounds: they are the regions, in this order.
+    /// All clusters were sorted by their bounds; the regions have this order.
     Sorted,
-    /// A node's children were compared with the query; so many of them were near enough to hold a neighbour.
+    /// A node's children were compared with the query; `near` of them may hold a neighbour.
     Opened { region: usize, children: u32, near: u32 },
-    /// A leaf's points were compared with the query, or some of a cluster's.
+    /// The points of a leaf, or some of a cluster, were compared with the query.
     Visited {
         region: usize,
-        /// Its points, places in [`Walk::rows`].
+        /// Its points, as a range of [`Walk::rows`].
         points: Range<usize>,
-        /// Of its points, by bit, those that were nearer than the k-th neighbour when it was entered.
+        /// Bit mask of the points nearer than the k-th neighbour at the start of the visit.
         near: u32,
-        /// Of these, those that were taken: a merge on the way may have brought the k-th neighbour nearer.
+        /// Bit mask of those that became candidates; a merge in between may have lowered the bound.
         taken: u32,
     },
-    /// A node's other children, or all other clusters, so many, were left out together; the nearest of them
-    /// is the region.
+    /// `count` regions were pruned together: a node's other children, or all remaining clusters. `region` is
+    /// the nearest of them.
     LeftOut { region: usize, count: u32 },
-    /// Nothing is left to be looked at, and what was in the candidate buffer is merged.
+    /// No regions remain, and the candidate buffer is merged.
     Finished,
 }
 
@@ -108,22 +108,22 @@ pub enum Event {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
     pub event: Event,
-    /// The squared distance of the k-th neighbour before the step; infinite while fewer are known.
+    /// Squared distance of the k-th neighbour before the step; infinite while fewer are known.
     pub before: f32,
-    /// The same after it.
+    /// The same after the step.
     pub after: f32,
-    /// All that was done up to the end of the step.
+    /// Cumulative totals at the end of the step.
     pub totals: Totals,
 }
 
 /// One query's search, from its first step to its last.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Walk {
-    /// Neighbours that were looked for, the query's own row among them where it is left out of the answer.
+    /// Neighbours searched for, including the query's own row if it is excluded from the answer.
     pub k: usize,
-    /// All regions that were met, in this order.
+    /// All regions met, in this order.
     pub regions: Vec<Region>,
-    /// Rows of the cloud in the leaves that were visited, leaf by leaf.
+    /// Rows of the cloud in the visited leaves, leaf by leaf.
     pub rows: Vec<u32>,
     pub steps: Vec<Step>,
 }

@@ -5,7 +5,7 @@ use super::{Counters, Keeps, Measure, Place, ProfilePhase, Shape, Theory, theory
 /// The largest k that a warp holds in registers.
 pub const MAX_K: usize = 1024;
 
-/// What the warp-per-query search keeps.
+/// Data structures of the warp-per-query search.
 pub const KEEPS: [Keeps; 4] = [
     Keeps::new(
         Place::Registers,
@@ -60,13 +60,17 @@ pub const CONVERGENCE: &str = MEASURES[0].name;
 pub const PHASES: [ProfilePhase; 6] = [
     ProfilePhase {
         name: "load batch",
-        help: "Staging a batch in shared memory, waiting at its barriers included.",
+        help: "Staging a batch in shared memory, including waits at its barriers.",
         merges: false,
     },
     ProfilePhase { name: "filter", help: "Distances and ballots.", merges: false },
     ProfilePhase { name: "insert", help: "Appending candidates.", merges: true },
     ProfilePhase { name: "sort", help: "Sorting a full buffer.", merges: true },
-    ProfilePhase { name: "merge", help: "Merging it with the intermediate result.", merges: true },
+    ProfilePhase {
+        name: "merge",
+        help: "Merging the sorted buffer with the intermediate result.",
+        merges: true,
+    },
     ProfilePhase { name: "write-out", help: "Writing neighbours and counters.", merges: false },
 ];
 

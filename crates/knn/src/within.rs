@@ -1,25 +1,24 @@
-//! All points within a distance, however many there are.
+//! Radius search: all points within a distance, however many there are.
 
 use super::{EngineError, Metric, Problem};
 
-/// An index over a problem's points that lists all within a distance.
+/// An index over a problem's points that lists all points within a distance.
 pub trait Within: Sync {
-    /// Hands the position and the squared distance of every point whose squared distance to `query`, by the
-    /// rule of every engine, is at most `limit` to `found`, in no order.
+    /// Calls `found` with the position and squared distance of every point whose squared distance to `query`,
+    /// by the rule of all engines, is at most `limit`. The order is unspecified.
     fn visit(&self, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32));
 }
 
-/// An index over the problem's points, on the CPU, which is built if it is not kept with them.
+/// Opens an index over the problem's points on the CPU, building it unless it is cached.
 pub type Opener = for<'a> fn(&'a Problem) -> Result<Box<dyn Within + 'a>, EngineError>;
 
-/// The greatest squared distance whose distance is at most `radius`, in the metric's own unit: a point is
-/// within the radius if its squared distance is at most that. `None` if the radius is not a number of 0 or
-/// more.
+/// The greatest squared distance whose distance is at most `radius`, in the metric's unit. A point is within
+/// the radius if its squared distance does not exceed it. `None` if the radius is negative or NaN.
 pub fn limit(metric: Metric, radius: f64) -> Option<f32> {
     if radius.is_nan() || radius < 0.0 {
         return None;
     }
-    // The bits of floats from 0 on are in the order of the floats, and distances rise with their squares.
+    // Non-negative floats are ordered like their bits, and distances rise with their squares.
     let (mut within, mut beyond) = (0, f32::MAX.to_bits() + 1);
     while beyond - within > 1 {
         let middle = within + (beyond - within) / 2;

@@ -257,7 +257,7 @@ mod tests {
         let why = LessonError::from(short);
         assert_eq!(
             why.to_string(),
-            "the lesson needs 70 MiB of memory, but only 60 MiB are free; use fewer points"
+            "the lesson needs 70 MiB of memory, but only 60 MiB is free; use fewer points"
         );
         assert!(std::error::Error::source(&why).is_none(), "it would be printed again");
     }

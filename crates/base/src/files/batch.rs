@@ -1,10 +1,11 @@
-//! Several files of one folder, put in place together.
+//! Replaces several files of one folder atomically.
 //!
-//! All of them are written into a temporary folder inside it. One rename of that folder to [`COMMIT`]
-//! decides: before it the old files count, after it the new ones. Only then they are moved to where they
-//! belong, one by one. If the program is killed in between, [`place`] shows readers the new files, and the
-//! next writer, or [`recover`], moves the rest. The folder is locked meanwhile: a second program that went by
-//! a list of before would take away files of after. What else is in the folder is not touched.
+//! The files are written into a temporary folder inside the target folder. One rename of the temporary folder
+//! to [`COMMIT`] is the commit point: before it the old files are valid, after it the new ones. Only then are
+//! the files moved to their destinations, one by one. If the program is killed in between, [`place`] shows
+//! readers the new files, and the next writer, or [`recover`], completes the moves. The folder is locked
+//! meanwhile, because a second program that followed an outdated list would remove newer files. Other content
+//! of the folder is not touched.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -16,23 +17,23 @@ use super::part::{PartFolder, remove_abandoned};
 use super::small::read_small;
 use super::target::{fill, replaceable};
 
-/// The folder of files that count but are not yet where they belong.
+/// Folder of committed files that have not been moved to their destinations yet.
 const COMMIT: &str = ".warpscope-commit";
 
-/// The file in it that says what is to be done, a line each: `+name` is moved to its place, `-name` is
-/// removed.
+/// The file in it that lists the remaining actions, one per line: `+name` is moved to its destination,
+/// `-name` is removed.
 const LIST: &str = ".list";
 
-/// How the name begins of what was found in the place of a commit and is none of ours.
+/// Prefix for renaming foreign content that occupies the place of a commit.
 const ASIDE: &str = ".warpscope-aside-";
 
-/// The largest list, in bytes: what is longer is not ours.
+/// Maximum size of the list in bytes. A longer one is not ours.
 const MOST_LIST: u64 = 1 << 24;
 
-/// Whether a file of such a name is one that the caller writes, and may replace or remove.
+/// Whether the caller writes files with this name, and may replace or remove them.
 pub type Ours = fn(&str) -> bool;
 
-/// Files that replace others of a folder together.
+/// Files that together replace others in a folder.
 #[derive(Debug)]
 pub struct Batch {
     folder: PathBuf,
@@ -42,21 +43,21 @@ pub struct Batch {
 }
 
 impl Batch {
-    /// Nothing yet, for a folder that is there.
+    /// An empty batch for an existing folder.
     ///
     /// # Errors
-    /// Those of the system, also where what was left half-way before cannot be finished.
+    /// I/O errors, also if an interrupted commit cannot be completed.
     pub fn new(folder: &Path, ours: Ours) -> io::Result<Self> {
         recover(folder, ours)?;
         Ok(Self { folder: folder.to_owned(), ours, part: PartFolder::new(folder)?, names: Vec::new() })
     }
 
-    /// Adds a file. It keeps the permissions of the one that it replaces. A link is replaced, too: what it
-    /// leads to may lie on another file system, where no rename of a folder puts several files in place
-    /// together.
+    /// Adds a file. It gets the permissions of the one that it replaces. A symbolic link is replaced rather
+    /// than followed, because its target may be on another file system, where a folder rename cannot be
+    /// atomic.
     ///
     /// # Errors
-    /// Those of the system, and of `content`.
+    /// I/O errors, and those of `content`.
     pub fn write(
         &mut self,
         name: &str,
@@ -70,33 +71,32 @@ impl Batch {
         Ok(())
     }
 
-    /// Puts all of them in place, in the order in which they were added, and removes `obsolete` files.
+    /// Commits all files in the order of adding, and removes `obsolete` files.
     ///
     /// # Errors
-    /// Those of the system. The folder's files are then the old ones or, if only moving them failed, the new
-    /// ones by [`place`].
+    /// I/O errors. The folder then has the old files or, if only the final moves failed, the new ones
+    /// according to [`place`].
     pub fn put(self, obsolete: &[&str]) -> io::Result<()> {
         let lines = obsolete
             .iter()
             .map(|name| format!("-{name}\n"))
             .chain(self.names.iter().map(|name| format!("+{name}\n")));
         let list = lines.collect::<String>();
-        // It replaces nothing.
+        // The list replaces no file.
         let none = Path::new("");
         fill(self.part.create(LIST, none)?, none, |out| out.write_all(list.as_bytes()))?;
         let _hold = Hold::new(&self.folder)?;
         live::uninterrupted(|| {
-            // Another program may have been killed since the batch was begun.
+            // Another program may have been killed since the batch began.
             settle(&self.folder, self.ours)?;
             fs::rename(self.part.path(), self.folder.join(COMMIT))?;
-            // Decided: what fails once, such as on a network, is worth another attempt.
+            // Committed. A temporary failure, such as on a network drive, is worth one retry.
             settle(&self.folder, self.ours).or_else(|_| settle(&self.folder, self.ours))
         })
     }
 }
 
-/// Moves files whose move to their place was interrupted, and removes what other programs left half-written
-/// in the folder.
+/// Completes interrupted commits, and removes temporary files that other programs abandoned in the folder.
 ///
 /// # Errors
 /// Those of the system.
@@ -106,8 +106,8 @@ pub fn recover(folder: &Path, ours: Ours) -> io::Result<()> {
     live::uninterrupted(|| settle(folder, ours))
 }
 
-/// Where one of the caller's own files is to be read, which may not be in its place yet; none if the folder
-/// has no such file.
+/// Path to read one of the caller's files from, which may not have been moved to its destination yet; `None`
+/// if the folder has no such file.
 pub fn place(folder: &Path, name: &str) -> Option<PathBuf> {
     let (own, commit) = (folder.join(name), folder.join(COMMIT));
     let list = list(&commit).ok().flatten().unwrap_or_default();
@@ -118,10 +118,10 @@ pub fn place(folder: &Path, name: &str) -> Option<PathBuf> {
     (!listed("-") && own.exists()).then_some(own)
 }
 
-/// The list of a commit; none where that is not one of ours.
+/// The list of a commit; `None` if the commit is not ours.
 fn list(commit: &Path) -> io::Result<Option<String>> {
     let path = commit.join(LIST);
-    // Of the entries themselves: through a link another folder's would count, and opening a pipe would wait.
+    // Do not follow links: a link could lead to another folder's list, and opening a pipe would block.
     if !fs::symlink_metadata(commit).is_ok_and(|meta| meta.is_dir()) || !is_plain(&path) {
         return Ok(None);
     }
@@ -132,18 +132,18 @@ fn list(commit: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// Signs and names of a list, as far as it may be obeyed.
+/// The signs and names in a list that pass validation.
 fn lines(list: &str, ours: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
     list.lines()
         .filter_map(|line| line.split_at_checked(1))
         .filter(move |(_, name)| is_entry(name) && ours(name))
 }
 
-/// Does what the list says. Begun before by another program, it goes on where that stopped. The folder is
-/// held.
+/// Performs the actions of the list, or continues those that another program began. The folder must be
+/// locked.
 fn settle(folder: &Path, ours: Ours) -> io::Result<()> {
     let commit = folder.join(COMMIT);
-    // Of the entry itself: through a link files of another folder would be moved.
+    // Do not follow links, which would move files of another folder.
     match fs::symlink_metadata(&commit) {
         Ok(meta) if meta.is_dir() => {}
         Ok(_) => return set_aside(&commit),
@@ -163,8 +163,7 @@ fn settle(folder: &Path, ours: Ours) -> io::Result<()> {
     clear(&commit, ours)
 }
 
-/// Removes a commit without a list. What is in it counts for nothing; what is not ours may be somebody's, and
-/// is kept.
+/// Removes an uncommitted folder without a list. Foreign content in it is kept.
 fn clear(commit: &Path, ours: Ours) -> io::Result<()> {
     for entry in fs::read_dir(commit)? {
         let entry = entry?;
@@ -180,25 +179,25 @@ fn clear(commit: &Path, ours: Ours) -> io::Result<()> {
     }
 }
 
-/// Renames what has the name of a commit and is none of ours, so that the name is free.
+/// Renames foreign content with the name of a commit, so that the name is free.
 fn set_aside(commit: &Path) -> io::Result<()> {
     let folder = commit.parent().unwrap_or(Path::new(""));
     let aside = tempfile::Builder::new()
         .prefix(ASIDE)
         .rand_bytes(10)
         .make_in(folder, |path| fs::rename(commit, path))?;
-    // Else it would be removed.
+    // Prevents removal on drop.
     let _ = aside.into_temp_path().keep();
     Ok(())
 }
 
-/// Whether it names an entry of a folder and nothing elsewhere.
+/// Whether a name refers to a direct entry of the folder.
 fn is_entry(name: &str) -> bool {
     let mut parts = Path::new(name).components();
     matches!((parts.next(), parts.next()), (Some(Component::Normal(part)), None) if part == name)
 }
 
-/// Whether it is a file itself, and no link to one.
+/// Whether the path is a regular file, not a link to one.
 fn is_plain(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
 }
@@ -210,17 +209,17 @@ fn missing_is_done(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// How long another program is waited for. It holds a folder while it renames a few files; more than this,
-/// and it was stopped half-way, or somebody else has locked the folder.
+/// Timeout for another program's lock. A folder is locked only for a few renames, so a longer wait means that
+/// the program is stuck, or that someone else locked the folder.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A folder that no other program holds, until this is dropped or the process ends.
+/// An exclusive lock on a folder, released on drop or when the process ends.
 #[derive(Debug)]
 struct Hold(#[expect(dead_code, reason = "it is locked while it is open")] Option<File>);
 
 impl Hold {
-    /// Waits until nobody else holds it. Not to be called inside [`super::live::uninterrupted`], which would
-    /// keep a signal waiting, too. Where folders cannot be locked, nothing is.
+    /// Waits for the lock. Must not be called inside [`super::live::uninterrupted`], which would delay
+    /// signals too. Does nothing if folders cannot be locked.
     fn new(folder: &Path) -> io::Result<Self> {
         Self::within(folder, PATIENCE)
     }
@@ -234,7 +233,7 @@ impl Hold {
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(Some(file))),
-                // A file system without locks.
+                // The file system does not support locks.
                 Err(TryLockError::Error(why)) if why.kind() != io::ErrorKind::Interrupted => {
                     return Ok(Self(None));
                 }
@@ -249,7 +248,7 @@ impl Hold {
         }
     }
 
-    /// Folders cannot be opened here.
+    /// Folders cannot be opened on this platform.
     #[cfg(not(unix))]
     fn within(_folder: &Path, _patience: Duration) -> io::Result<Self> {
         Ok(Self(None))
@@ -269,7 +268,7 @@ mod tests {
         place(folder, name).map(|path| fs::read_to_string(path).unwrap())
     }
 
-    /// A folder with a file to be replaced, one to be removed and one that is none of ours; a batch for it.
+    /// A folder with one file to replace, one to remove and one foreign file, and a batch for it.
     fn started(folder: &Path) -> Batch {
         for (name, text) in [("a", "old a"), ("gone", "old"), ("foreign", "mine")] {
             fs::write(folder.join(name), text).unwrap();
@@ -307,7 +306,7 @@ mod tests {
             let commit = folder.join(COMMIT);
             fs::write(batch.part.path().join(LIST), "-gone\n+b\n+a\n").unwrap();
             fs::rename(batch.part.path(), &commit).unwrap();
-            // As `settle` does it, and no further.
+            // The first steps of `settle`.
             let moves: [&dyn Fn(); 5] = [
                 &|| fs::remove_file(folder.join("gone")).unwrap(),
                 &|| fs::rename(commit.join("b"), folder.join("b")).unwrap(),
@@ -392,7 +391,7 @@ mod tests {
 
     #[test]
     fn what_is_left_in_a_commit_does_not_stop_the_next_writer() {
-        // Without a list, with one that is none, and with entries that a list cannot mean.
+        // No list, invalid lists, and lists with unexpected entries.
         for list in [None, Some("+a\n"), Some("\u{0}\n"), Some("+b\n")] {
             let folder = tempfile::tempdir().unwrap();
             let folder = folder.path();
@@ -416,7 +415,7 @@ mod tests {
             );
             assert_eq!(read(folder, "a").unwrap(), "new a");
         }
-        // Something else of that name.
+        // A foreign file with the name of a commit.
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join(COMMIT), "mine").unwrap();
         started(folder.path()).put(&["gone"]).unwrap();

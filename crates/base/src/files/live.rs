@@ -10,9 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     File,
-    /// With all that is in it.
+    /// Including its content.
     Folder,
-    /// A destination that was created: only while it is empty.
+    /// A destination folder that this process created; removed only if empty.
     Made,
 }
 
@@ -22,7 +22,7 @@ fn lock() -> MutexGuard<'static, BTreeMap<PathBuf, Kind>> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A path on the list, until this is dropped.
+/// A path on the list until this is dropped.
 #[derive(Debug)]
 pub struct Live(PathBuf);
 
@@ -32,13 +32,13 @@ impl Drop for Live {
     }
 }
 
-/// Creates something and lists it, with no moment between the two at which a handler could miss it.
+/// Creates a file or folder and lists it, with no gap in which a signal handler could miss it.
 pub(super) fn create<T>(
     path: &Path,
     kind: Kind,
     make: impl FnOnce() -> io::Result<T>,
 ) -> io::Result<(T, Live)> {
-    // Against the folder in which the process is now: it may not stay there.
+    // Absolute, because the process may change its working directory.
     let path = std::path::absolute(path)?;
     let mut live = lock();
     let made = make()?;
@@ -46,7 +46,7 @@ pub(super) fn create<T>(
     Ok((made, Live(path)))
 }
 
-/// Lists a folder that was created for output, to be removed if it is still empty.
+/// Creates and lists a folder for output, to be removed if it is still empty.
 ///
 /// # Errors
 /// Those of creating it.
@@ -54,19 +54,19 @@ pub fn made(path: &Path) -> io::Result<Live> {
     create(path, Kind::Made, || fs::create_dir(path)).map(|((), live)| live)
 }
 
-/// Does what must not be stopped half-way by [`remove_all`].
+/// Runs work that [`remove_all`] must not interrupt.
 pub(super) fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
     let _live = lock();
     work()
 }
 
-/// Removes everything on the list, for a process that ends now. Other threads that want to create or rename a
-/// file wait until it has ended.
+/// Removes everything on the list before the process ends. Other threads that create or rename a file block
+/// until then.
 pub fn remove_all() {
     let live = lock();
-    // Inner folders come after outer ones.
+    // Inner folders follow outer ones, so reverse.
     for (path, kind) in live.iter().rev() {
-        // Nobody is left to be told.
+        // Errors cannot be reported any more.
         let _ = match kind {
             Kind::File => fs::remove_file(path),
             Kind::Folder => fs::remove_dir_all(path),

@@ -1,9 +1,10 @@
-//! Files that are written completely or not at all: under a temporary name, then renamed; several of one
-//! folder in one step.
+//! Atomic file writes: under a temporary name, then renamed. Several files of one folder can be replaced in
+//! one step.
 //!
-//! Whatever ends the program, a destination is old or new. What is left of a program that was killed is
-//! recognised by the lock that it no longer holds, and removed by the next program that writes into the same
-//! folder. Another machine may not see the lock: what it left is removed when it is old.
+//! However the program ends, a destination has the old or the new content. Temporary files of a killed
+//! program are recognised by their released lock and removed by the next program that writes into the same
+//! folder. Another machine may not see the lock, so files from other machines are removed only when they are
+//! old.
 
 mod batch;
 mod live;

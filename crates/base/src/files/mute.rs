@@ -1,29 +1,29 @@
-//! A writer for libraries that go on writing after an error.
+//! A writer for libraries that keep writing after an error.
 
 use std::io::{self, Seek, SeekFrom, Write};
 
-/// Passes on what is written until that fails. The error is returned once, and at the end; from then on
-/// everything seems to succeed and nothing is written. `ZipWriter`, dropped after an error, tries to complete
-/// its archive and would complain on stderr that it cannot.
+/// Forwards writes until one fails. The error is returned once, and again at the end; in between, all calls
+/// succeed without writing. A `ZipWriter` dropped after an error would otherwise try to complete its archive
+/// and print to stderr that it cannot.
 #[derive(Debug)]
 pub struct Mute<W> {
     out: W,
-    /// What is told at the end, if the library keeps it to itself.
+    /// The error to report at the end, in case the library swallows it.
     failed: Option<io::Error>,
     position: u64,
     end: u64,
 }
 
 impl<W: Write + Seek> Mute<W> {
-    /// For a writer that is at its start.
+    /// The writer must be at its start.
     pub fn new(out: W) -> Self {
         Self { out, failed: None, position: 0, end: 0 }
     }
 
-    /// Flushes, at the end.
+    /// Flushes the writer.
     ///
     /// # Errors
-    /// The writer's first, which was returned before, perhaps to a library that kept it to itself.
+    /// The first error of the writer, which a library may have swallowed.
     pub fn done(mut self) -> io::Result<()> {
         self.failed.map_or_else(|| self.out.flush(), Err)
     }
@@ -33,15 +33,15 @@ impl<W: Write + Seek> Mute<W> {
             return Ok(otherwise);
         }
         let result = work(&mut self.out);
-        // Interrupted, it will be tried again.
+        // Interrupted calls are retried.
         if let Some(why) = result.as_ref().err().filter(|why| why.kind() != io::ErrorKind::Interrupted) {
             self.failed =
                 Some(why.raw_os_error().map_or_else(
                     || io::Error::new(why.kind(), why.to_string()),
                     io::Error::from_raw_os_error,
                 ));
-            // Perhaps before the end, to patch a header; a library that goes on expects to be behind what it
-            // wrote.
+            // The position may have been before the end, to patch a header. The library expects to continue
+            // after everything it wrote.
             self.position = self.end;
         }
         result

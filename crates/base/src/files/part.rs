@@ -1,4 +1,4 @@
-//! Temporary files and folders, which lie beside what they become, or in the system's temporary folder.
+//! Temporary files and folders, next to their destination or in the system's temporary folder.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -15,20 +15,20 @@ use super::live::{self, Kind, Live};
 const PREFIX: &str = ".warpscope-";
 const SUFFIX: &str = ".part";
 
-/// For how long nothing has changed in what another machine is taken to have abandoned. Some file systems of
-/// several machines grant locks on each alone, so that the lock of a writer elsewhere is not seen.
+/// Age at which temporary files of another machine count as abandoned. Some network file systems grant locks
+/// per machine, so a remote writer's lock is invisible.
 const ABANDONED: Duration = Duration::from_hours(7 * 24);
 
-/// A temporary file, locked while its writer lives; deleted when it is dropped.
+/// A temporary file, locked while its writer lives and deleted on drop.
 #[derive(Debug)]
 pub(super) struct PartFile(NamedTempFile<(File, Live)>);
 
 impl PartFile {
-    /// For a file of the folder that replaces `old`.
+    /// A temporary file in the folder that will replace `old`.
     pub fn new(folder: &Path, old: &Path) -> io::Result<Self> {
         remove_abandoned(folder);
-        // Not by tempfile's own constructor, which restricts every file to the owner, and puts the temporary
-        // name into errors.
+        // tempfile's own constructor restricts every file to its owner and puts the temporary name into
+        // errors.
         names()
             .make_in(folder, |path| {
                 live::create(path, Kind::File, || create_like(old, path).and_then(locked))
@@ -36,7 +36,7 @@ impl PartFile {
             .map(Self)
     }
 
-    /// For a file that is never renamed, and that nobody else may open.
+    /// A file that is never renamed and that no other user may open.
     pub fn private(folder: &Path) -> io::Result<Self> {
         remove_abandoned(folder);
         names()
@@ -52,20 +52,19 @@ impl PartFile {
         self.0.path()
     }
 
-    /// Gives it its name, in place of what is there.
+    /// Renames it to its destination, replacing any existing file.
     pub fn put(self, path: &Path) -> io::Result<()> {
-        // Dropped at the end: what is left of it takes itself off the list, which is held while it is
-        // renamed. By the standard library, and not by tempfile, whose calls pass by those that tests make
-        // fail.
+        // Dropped at the end, which removes it from the list; the list is locked during the rename. Uses the
+        // standard library, because tests inject faults into its calls but not into tempfile's.
         let (_parts, temporary) = self.0.into_parts();
         live::uninterrupted(|| fs::rename(&temporary, path))?;
-        // There is nothing of that name any more.
+        // The temporary name no longer exists.
         let _ = temporary.keep();
         Ok(())
     }
 }
 
-/// A temporary folder, locked while its writer lives; deleted with all that is in it when it is dropped.
+/// A temporary folder, locked while its writer lives and deleted with its content on drop.
 #[derive(Debug)]
 pub struct PartFolder {
     path: PathBuf,
@@ -75,12 +74,12 @@ pub struct PartFolder {
 
 impl PartFolder {
     /// # Errors
-    /// Those of creating it.
+    /// I/O errors.
     pub fn new(parent: &Path) -> io::Result<Self> {
         Self::with(parent, &fs::DirBuilder::new())
     }
 
-    /// As [`Self::new`], closed to other users from the beginning.
+    /// Like [`Self::new`], inaccessible to other users from the start.
     pub fn private(parent: &Path) -> io::Result<Self> {
         let mut builder = fs::DirBuilder::new();
         #[cfg(unix)]
@@ -104,8 +103,8 @@ impl PartFolder {
         &self.path
     }
 
-    /// A new file in it that replaces `old`. Not while [`live::remove_all`] removes the folder, which would
-    /// fail with something new in it.
+    /// Creates a file that will replace `old`. Blocks during [`live::remove_all`], whose removal of the
+    /// folder would fail if a file appeared in it.
     pub(super) fn create(&self, name: &str, old: &Path) -> io::Result<File> {
         live::uninterrupted(|| create_like(old, &self.path.join(name)))
     }
@@ -113,12 +112,12 @@ impl PartFolder {
 
 impl Drop for PartFolder {
     fn drop(&mut self) {
-        // It is not there any more where it was renamed.
+        // After a rename the path no longer exists.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// How the names begin of what this machine writes.
+/// Prefix of this machine's temporary names.
 fn prefix() -> &'static str {
     static WHOLE: OnceLock<String> = OnceLock::new();
     WHOLE.get_or_init(|| format!("{PREFIX}{}-", machine()))
@@ -130,8 +129,7 @@ fn names() -> tempfile::Builder<'static, 'static> {
     names
 }
 
-/// Creates a file that is not there. From its first moment nobody may open it who may not open the one that
-/// it replaces.
+/// Creates a new file. From the start, only users who may open the file it replaces can open it.
 #[cfg(unix)]
 fn create_like(old: &Path, new: &Path) -> io::Result<File> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -150,7 +148,7 @@ fn create_private(new: &Path) -> io::Result<File> {
     File::options().write(true).create_new(true).mode(0o600).open(new)
 }
 
-/// The folder of temporary files is the user's own here.
+/// On this platform the folder of temporary files belongs to the user.
 #[cfg(not(unix))]
 fn create_private(new: &Path) -> io::Result<File> {
     File::create_new(new)
@@ -161,35 +159,35 @@ fn open_folder(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Folders cannot be opened here, and nothing is locked.
+/// On this platform folders cannot be opened, and nothing is locked.
 #[cfg(not(unix))]
 fn open_folder(_path: &Path) -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// Locks a new file, by which others see that its writer lives. The lock ends with the process, however that
-/// ends.
+/// Locks a new file to show others that its writer lives. The lock is released when the process ends, for any
+/// reason.
 #[cfg(unix)]
 fn locked(file: File) -> io::Result<File> {
     use std::os::unix::fs::MetadataExt;
     let lost = match file.try_lock() {
-        // Between its creation and the lock another program may have taken it for abandoned.
+        // Another program may have removed it as abandoned before it was locked.
         Ok(()) => file.metadata()?.nlink() == 0,
         Err(fs::TryLockError::WouldBlock) => true,
-        // A file system without locks, where nobody takes anything for abandoned either.
+        // Without file locks, nothing is treated as abandoned.
         Err(fs::TryLockError::Error(_)) => false,
     };
     if lost { Err(io::ErrorKind::AlreadyExists.into()) } else { Ok(file) }
 }
 
-/// Locks are mandatory here, and would keep the writer out, too.
+/// Locks are mandatory on this platform and would block the writer too.
 #[cfg(not(unix))]
 fn locked(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes temporary files and folders whose writers are dead, as far as this machine can know. Each folder
-/// is looked through once; what cannot be read, locked or removed stays.
+/// Removes temporary files and folders whose writers are dead, as far as this machine can tell. Each folder
+/// is scanned once; entries that cannot be read, locked or removed are left.
 pub(super) fn remove_abandoned(folder: &Path) {
     static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -205,7 +203,7 @@ fn look_through(folder: &Path) {
         else {
             continue;
         };
-        // Of the entry itself: a link is not ours, and opening a pipe would wait.
+        // Do not follow links, which are not ours; opening a pipe would block.
         let Ok(kind) = entry.file_type() else { continue };
         let path = entry.path();
         if !(kind.is_file() || kind.is_dir())
@@ -215,20 +213,20 @@ fn look_through(folder: &Path) {
             continue;
         }
         let Ok(file) = open_own(&path) else { continue };
-        // The lock is held while it is removed, so that a program that has just made it notices.
+        // Locked during removal, so that a program that has just created it notices.
         if file.try_lock().is_ok() {
             let _ = if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         }
     }
 }
 
-/// Whether it is this user's: in a folder that is shared, others may give their files any name.
+/// Whether this user owns it. In a shared folder, others may use any name.
 #[cfg(unix)]
 fn is_own(about: &fs::Metadata) -> bool {
     std::os::unix::fs::MetadataExt::uid(about) == rustix::process::geteuid().as_raw()
 }
 
-/// Whether a path is a folder of this user's, who alone can write into it.
+/// Whether a path is a folder that this user owns and that nobody else can write to.
 #[cfg(unix)]
 pub fn is_private(path: &Path) -> bool {
     let private = |about: fs::Metadata| {
@@ -237,13 +235,13 @@ pub fn is_private(path: &Path) -> bool {
     path.metadata().is_ok_and(private)
 }
 
-/// The folders of users are their own here.
+/// On this platform user folders are private.
 #[cfg(not(unix))]
 pub fn is_private(path: &Path) -> bool {
     path.is_dir()
 }
 
-/// Opens a file or folder without following a link or waiting for a pipe that was put in its place meanwhile.
+/// Opens a file or folder without following links or blocking on a pipe that may have replaced it.
 #[cfg(unix)]
 fn open_own(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -251,7 +249,7 @@ fn open_own(path: &Path) -> io::Result<File> {
     File::options().read(true).custom_flags(flags.bits() as i32).open(path)
 }
 
-/// Nothing is looked through here.
+/// On this platform nothing is scanned.
 #[cfg(not(unix))]
 fn is_own(_about: &fs::Metadata) -> bool {
     false
@@ -262,7 +260,7 @@ fn open_own(path: &Path) -> io::Result<File> {
     File::open(path)
 }
 
-/// Whether a file, or a folder and what is in it, has not changed for long.
+/// Whether a file, or a folder with its content, has not changed for a long time.
 fn is_old(path: &Path) -> bool {
     let old = |path: &Path| {
         let changed = fs::symlink_metadata(path).and_then(|meta| meta.modified());
@@ -272,17 +270,16 @@ fn is_old(path: &Path) -> bool {
         && fs::read_dir(path).into_iter().flatten().all(|entry| entry.is_ok_and(|entry| old(&entry.path())))
 }
 
-/// Files that tell machines apart, and stay the same when one starts anew. Clones share the first, and
-/// containers of one image may lack it.
+/// Files that identify a machine across reboots. Clones share the first, and containers from one image may
+/// lack it.
 const TELLING: [&str; 2] = ["/etc/machine-id", "/proc/sys/kernel/hostname"];
 
-/// Which machine this is: a few letters, as good as none other's. Where a system does not tell, the same
-/// everywhere.
+/// A short, almost certainly unique name of this machine; a constant if the system provides no identity.
 fn machine() -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {
         let told = TELLING.map(|path| std::fs::read(path).unwrap_or_default());
-        // Hashed, because a machine's id is not for others to see.
+        // Hashed, because machine ids are confidential.
         let mut hash = blake3::Hasher::new_derive_key("warpscope 2025 temporary names of a machine");
         for text in told {
             hash.update(&text.len().to_le_bytes()).update(&text);
@@ -291,14 +288,13 @@ fn machine() -> &'static str {
     })
 }
 
-/// A file for as long as it is needed, such as for what came through a pipe and has to be read more than
-/// once: in the system's temporary folder, one that nobody else may read, removed when it is dropped, or when
-/// the program is stopped.
+/// A scratch file, for instance for piped input that is read more than once: in the system's temporary
+/// folder, private to the user, removed on drop or when the program is stopped.
 #[derive(Debug)]
 pub struct Scratch(PartFile);
 
 impl Scratch {
-    /// An empty one.
+    /// An empty scratch file.
     ///
     /// # Errors
     /// Those of the system.
@@ -315,8 +311,8 @@ impl Scratch {
     }
 }
 
-/// A file of this name and content, alone in a private folder within the system's temporary folder. The
-/// folder is removed with it when it is dropped, or when the program is stopped.
+/// A file with this name and content in a private folder within the system's temporary folder. Both are
+/// removed when the folder is dropped or the program is stopped.
 ///
 /// # Errors
 /// Those of the system.
@@ -352,7 +348,7 @@ mod tests {
         assert_eq!((meanwhile, count(&inside)), (0, 1));
     }
 
-    /// Something that nobody holds a lock on, as after a kill; its last change lies so many days back.
+    /// A file or folder without a lock, as after a kill, last changed the given number of days ago.
     fn left(place: &Path, name: &str, days: u64) {
         let path = place.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -368,7 +364,7 @@ mod tests {
             (PartFile::new(place, &place.join("new")).unwrap(), PartFolder::new(place).unwrap());
         left(place, &format!("{}abcdefghij.part", prefix()), 0);
         left(place, &format!("{}0123456789.part/timings.csv", prefix()), 0);
-        // These are not ours.
+        // Foreign files.
         left(place, "mine.part", 0);
         left(place, ".warpscope-notes", 0);
         std::os::unix::fs::symlink(place.join("mine.part"), place.join(".warpscope-link.part")).unwrap();
@@ -384,7 +380,7 @@ mod tests {
     fn what_another_machine_writes_is_removed_only_when_it_is_old() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
-        // The last two are named as programs of before did it.
+        // The last two have the names that older versions used.
         for (name, days) in [
             (".warpscope-00000000-now.part", 0),
             (".warpscope-00000000-old.part", 8),
@@ -393,7 +389,7 @@ mod tests {
         ] {
             left(place, name, days);
         }
-        // A folder that is old itself, with a file that is being written.
+        // An old folder in which a file is being written.
         for (folder, days) in [("1", 0), ("2", 8)] {
             let folder = place.join(format!(".warpscope-00000000-{folder}.part"));
             left(&folder, "timings.csv", days);
@@ -437,7 +433,7 @@ mod tests {
         fs::write(&plain, "").unwrap();
         std::os::unix::fs::symlink(&plain, &link).unwrap();
         assert!(open_own(&link).is_err() && open_own(&plain).is_ok() && open_own(place.path()).is_ok());
-        // Opened as usual, it would wait for a writer.
+        // A normal open would block until a writer appears.
         assert!(open_own(&pipe).is_ok());
         let modes = [0o700, 0o755, 0o775, 0o1777].map(|mode| {
             fs::set_permissions(place.path(), std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();

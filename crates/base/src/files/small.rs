@@ -1,4 +1,4 @@
-//! Files that the program reads without being asked to: settings, caches, lists.
+//! Small files that the program reads on its own: settings, caches, lists.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read};
@@ -6,11 +6,11 @@ use std::path::Path;
 
 use super::target::{special, target, write};
 
-/// Opens a regular file. Opening a pipe would wait for its other end, and a device such as /dev/zero never
-/// ends: both are refused.
+/// Opens a regular file. Pipes and devices are rejected: opening a pipe blocks, and a device such as
+/// /dev/zero never ends.
 ///
 /// # Errors
-/// Those of the system; [`io::ErrorKind::InvalidInput`] for anything but a regular file.
+/// I/O errors; [`io::ErrorKind::InvalidInput`] for anything but a regular file.
 pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::custom_flags(
@@ -34,10 +34,10 @@ pub fn read_small(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     bounded(open_regular(path, OpenOptions::new().read(true))?, most)
 }
 
-/// As [`read_small`], but pipes and devices are read too.
+/// Like [`read_small`], but also reads pipes and devices.
 ///
 /// # Errors
-/// Those of the system; [`io::ErrorKind::FileTooLarge`] for more than `most` bytes.
+/// I/O errors; [`io::ErrorKind::FileTooLarge`] for more than `most` bytes.
 pub fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     bounded(File::open(path)?, most)
 }
@@ -55,7 +55,7 @@ fn bounded(file: File, most: u64) -> io::Result<Vec<u8>> {
     ))
 }
 
-/// Writes a file as [`write()`] does, but neither into a pipe nor into a device.
+/// Writes a file like [`write()`], but rejects pipes and devices.
 ///
 /// # Errors
 /// Those of [`write()`]; [`io::ErrorKind::InvalidInput`] for a pipe or a device.

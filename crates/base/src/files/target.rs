@@ -6,32 +6,32 @@ use std::path::{Path, PathBuf};
 
 use super::part::PartFile;
 
-/// Links that are followed at most, as by the system itself.
+/// Maximum number of links followed, the same as the system's limit.
 const MOST_LINKS: usize = 40;
 
-/// Writes a file under a temporary name in the same folder and renames it. Symbolic links are followed, also
-/// to a file that is not there yet; a file that is replaced leaves its permissions to the new one. A special
-/// file (a pipe, `/dev/stdout`) is written directly, and may be left incomplete if writing fails.
+/// Writes a file under a temporary name in the same folder and renames it. Symbolic links are followed, even
+/// to a missing file. A replaced file's permissions are kept. A special file (a pipe, `/dev/stdout`) is
+/// written directly, and may be left incomplete if writing fails.
 ///
 /// # Errors
-/// Those of the system, and of `content`.
+/// I/O errors, and those of `content`.
 pub fn write(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>) -> io::Result<()> {
     let target = target(path);
     if special(&target) { in_place(&target, content) } else { renamed(&target, content) }
 }
 
-/// Checks that [`write()`] could start writing a file, without leaving anything behind: before a long search,
-/// not after it.
+/// Checks that [`write()`] could start writing a file, without leaving anything behind. Called before a long
+/// search.
 ///
 /// # Errors
-/// The same as those of starting to write it.
+/// Those of starting to write it.
 pub fn check(path: &Path) -> io::Result<()> {
     let target = target(path);
     // A special file may only be opened once: a pipe has one reader.
     if special(&target) { Ok(()) } else { temporary(&target).map(drop) }
 }
 
-/// Where a path leads. [`fs::canonicalize`] alone does not follow a link to what is not there yet.
+/// Resolves a path. [`fs::canonicalize`] alone does not follow a link to a missing file.
 pub(super) fn target(path: &Path) -> PathBuf {
     let mut target = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -44,7 +44,7 @@ pub(super) fn target(path: &Path) -> PathBuf {
     target
 }
 
-/// Whether two paths lead to one file, which need not be there.
+/// Whether two paths lead to the same file, which need not exist.
 pub fn same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| {
         let target = target(path);
@@ -80,11 +80,11 @@ fn renamed(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result
     part.put(path)
 }
 
-/// A temporary file beside the path, where that may be replaced.
+/// A temporary file next to the path, if the path may be replaced.
 fn temporary(path: &Path) -> io::Result<PartFile> {
     replaceable(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The system's own words leave open what is not there.
+    // The system's message does not say what is missing.
     PartFile::new(folder, path).map_err(|why| match why.kind() {
         io::ErrorKind::NotFound if !folder.exists() => {
             io::Error::new(why.kind(), format!("there is no folder {}", folder.display()))
@@ -93,28 +93,28 @@ fn temporary(path: &Path) -> io::Result<PartFile> {
     })
 }
 
-/// Refuses what a rename would, or should not, replace.
+/// Rejects paths that a rename cannot or should not replace.
 pub(super) fn replaceable(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
     }
-    // A rename needs only the folder's permission, and root needs none; a read-only file was made so on
+    // A rename needs only the folder's permission, and root needs none, but a read-only file was protected on
     // purpose.
     if fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly()) {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the file that is there is read-only"));
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the existing file is read-only"));
     }
     Ok(())
 }
 
-/// Writes the content of a new file that will replace `old`, and has the system put it on the disk: it may
-/// find out only then that the disk is full.
+/// Writes the content of a new file that will replace `old`, and syncs it, because a full disk may be
+/// reported only then.
 pub(super) fn fill(
     file: File,
     old: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    // It was created with no more than these; what the umask took, or what is more than reading and writing,
-    // comes now.
+    // The file was created with at most these permissions. Those removed by the umask, and others than
+    // reading and writing, are added now.
     if let Ok(meta) =
         fs::metadata(old).and_then(|meta| Ok((meta.permissions(), file.metadata()?.permissions())))
         && meta.0 != meta.1
@@ -125,14 +125,14 @@ pub(super) fn fill(
     content(&mut out)?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     match file.sync_all() {
-        // A file system that has no such thing.
+        // The file system does not support it.
         Err(why) if matches!(why.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
         result => result,
     }
 }
 
-/// Bytes that can still be written where a path leads. `None` where the system does not say, and for special
-/// files, which take any number.
+/// Free bytes at a path. `None` if the system does not report them, and for special files, which have no
+/// limit.
 pub fn room(path: &Path) -> Option<u64> {
     let target = target(path);
     if special(&target) {
@@ -144,7 +144,7 @@ pub fn room(path: &Path) -> Option<u64> {
 #[cfg(unix)]
 fn free(folder: &Path) -> Option<u64> {
     let system = rustix::fs::statvfs(folder).ok()?;
-    // Some file systems of a network or of the kernel's own have no size to tell.
+    // Some network and virtual file systems report no size.
     (system.f_blocks > 0).then(|| system.f_bavail.saturating_mul(system.f_frsize))
 }
 

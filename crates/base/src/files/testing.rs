@@ -1,10 +1,10 @@
-//! What tests of files share.
+//! Shared helpers for file tests.
 
 use std::fs;
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 
-/// Names of everything in a folder, in order.
+/// Sorted names of everything in a folder.
 pub fn names(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
@@ -14,7 +14,7 @@ pub fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// Work on a thread of its own.
+/// Runs work on a separate thread.
 pub fn beside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> JoinHandle<T> {
     thread::Builder::new().name("beside".to_owned()).spawn(work).unwrap()
 }

@@ -31,7 +31,7 @@ impl Cell {
     }
 }
 
-/// The number in a field, NaN where it is missing; `None` for text.
+/// The number in a field, NaN if missing; `None` for text.
 pub(super) fn value(field: &[u8]) -> Option<f64> {
     match Cell::parse(field) {
         Cell::Number(number) => Some(number),
@@ -40,7 +40,7 @@ pub(super) fn value(field: &[u8]) -> Option<f64> {
     }
 }
 
-/// The words between white space.
+/// The words of a line, separated by white space.
 pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
     line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty())
 }
@@ -49,7 +49,7 @@ pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> + Clone {
 const GROUPING: [char; 8] = ['\'', '’', '\u{92}', ' ', '\u{a0}', '\u{202f}', '\u{2009}', '_'];
 
 /// Parses a number with this decimal mark, a point or a comma. Groups of three digits may be separated, also
-/// by the other of the two. `D` may introduce the exponent, as in Fortran, and U+2212 is a minus sign.
+/// by the other mark. `D` may introduce the exponent, as in Fortran, and U+2212 is a minus sign.
 pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
     // Most texts begin with letters.
     if !matches!(field.trim_ascii().first()?, b'0'..=b'9' | b'+' | b'-' | b'.' | b',' | 0x80..) {
@@ -69,7 +69,7 @@ pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
     let unsigned = whole.trim_start_matches(['-', '+']);
     if let Some(mark) = unsigned.chars().find(|letter| !letter.is_ascii_digit()) {
         let groups: Vec<&str> = unsigned.split(mark).collect();
-        // In India the groups before the last one have two digits.
+        // Indian groups before the last one have two digits.
         let fits = |at: usize| {
             groups[at].len() == 3 || at + 1 < groups.len() && mark == ',' && groups[at].len() == 2
         };
@@ -85,8 +85,7 @@ pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
     format!("{digits}.{fraction}{}", exponent.replace(['d', 'D'], "e")).parse().ok()
 }
 
-/// Whether a field consists of digits with a leading zero, as in zip codes and part numbers: people read
-/// these as names.
+/// Whether a field consists of digits with a leading zero, as in zip codes and part numbers, which are names.
 pub(super) fn is_code(field: &[u8]) -> bool {
     let field = field.trim_ascii();
     let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
@@ -98,12 +97,12 @@ pub(super) fn text(field: &[u8]) -> String {
     beginning(field, usize::MAX)
 }
 
-/// As [`text`], of the beginning: as much as an error or a description shows.
+/// The beginning of [`text`], as shown in errors and descriptions.
 pub(super) fn excerpt(field: &[u8]) -> String {
     beginning(field, 40)
 }
 
-/// As [`text`], as long as the name of a column may be.
+/// Like [`text`], cut to the maximum length of a column name.
 pub(super) fn name(field: &[u8]) -> String {
     beginning(field, MAX_NAME)
 }
@@ -198,7 +197,7 @@ mod tests {
                 "{field:?}"
             );
         }
-        // Latin-1, in which spreadsheets write spaces that do not break.
+        // Latin-1, in which spreadsheets write non-breaking spaces.
         assert_eq!((number(b"1\xa0234,5", ','), number(b"1\x92234", '.')), (Some(1234.5), Some(1234.0)));
     }
 

@@ -1,5 +1,5 @@
-//! The file's other columns, on demand: one column of all records, or all columns of a few. Readers of
-//! records of fixed size ([`Even`]), and of those that pass by ([`Picked`]), share their loops here.
+//! The file's other columns, on demand: one column of all records, or all columns of a few. Contains the
+//! shared loops for fixed-size records ([`Even`]) and sequential ones ([`Picked`]).
 
 use crate::Values;
 use std::collections::{BTreeMap, HashMap};
@@ -21,7 +21,7 @@ use crate::progress::Progress;
 /// [`crate::PointCloud::record`] maps a cloud's rows to records.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ColumnData {
-    /// Numbers, as f64; NaN where the file has none.
+    /// Numbers as f64; NaN if missing.
     Numbers(Vec<f64>),
     /// Texts, at most [`MAX_CATEGORIES`] distinct ones.
     Categories {
@@ -45,7 +45,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// The numeric value, also of digits with a leading 0, which are displayed as in the file.
+    /// The numeric value, including digits with a leading 0, which are displayed as in the file.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -75,8 +75,8 @@ pub fn column(path: &Path, name: &str, progress: &dyn Progress) -> Result<Column
 
 /// Reads all columns of the records with these 0-based numbers, in any order, repetitions allowed.
 ///
-/// Binary formats with fixed-size records seek to each record; other formats are read from the start of the
-/// file or batch up to the last of them.
+/// Binary formats with fixed-size records seek to each record; other formats are read sequentially up to the
+/// last one.
 ///
 /// # Errors
 /// [`FormatError::Malformed`] if there is no such record; and any error of reading the file.
@@ -84,7 +84,7 @@ pub fn records(path: &Path, records: &[u64], progress: &dyn Progress) -> Result<
     records_by_marks(path, records, &Marks::default(), progress)
 }
 
-/// The numbers of the columns that names mean, in the order of the names.
+/// The 0-based numbers of the named columns, in the order of the names.
 ///
 /// # Errors
 /// [`FormatError::NoColumn`] and [`FormatError::Column`] as for [`super::read`]; and any error of reading the
@@ -95,7 +95,7 @@ pub fn columns_of(path: &Path, names: &[String], progress: &dyn Progress) -> Res
     named(names, &all, &file_of(path))
 }
 
-/// As [`records`], but text is read from the last mark before each record that an earlier call left.
+/// Like [`records`], but text is read from the last mark that an earlier call left before each record.
 ///
 /// # Errors
 /// The same as those of [`records`].
@@ -109,9 +109,8 @@ pub fn records_by_marks(
     input.finish(recognise(&input).and_then(|format| (format.records)(&input, records)))
 }
 
-/// As [`records_by_marks`], where some columns are looked at, by their numbers: formats that keep columns
-/// apart leave the others missing. `spelled` leaves numbers of a text as the file spells them, as
-/// [`Cell::Text`]: `1.50`, `0E8`.
+/// Like [`records_by_marks`], for some columns, by number; columnar formats leave the others missing.
+/// `spelled` returns numbers in text files as [`Cell::Text`] with the file's spelling: `1.50`, `0E8`.
 ///
 /// # Errors
 /// The same as those of [`records`].
@@ -160,7 +159,7 @@ impl Even {
         records.iter().map(row).collect()
     }
 
-    /// As [`Self::records`], of a stream that is at the byte offset `at` and cannot go back.
+    /// Like [`Self::records`], for a stream that is at byte offset `at` and cannot seek back.
     pub fn records_in(
         &self,
         reader: &mut impl Read,
@@ -181,8 +180,8 @@ impl Even {
         Ok(picked.into_records(Vec::new()).rows)
     }
 
-    /// Passes all records to `take`, some complete ones at a time with the number of the first. `reader` is
-    /// at record 0. Memory grows as bytes arrive, since the header may promise any number.
+    /// Passes all records to `take` in batches, each with the number of its first record. `reader` is at
+    /// record 0. Memory grows as bytes arrive, since the header may declare any number.
     pub fn visit(
         &self,
         reader: &mut impl Read,
@@ -201,10 +200,10 @@ impl Even {
     }
 }
 
-/// The cells of some records, found while a file is read in order.
+/// The cells of requested records, collected while a file is read in order.
 pub(super) struct Picked<'w> {
     wanted: &'w [u64],
-    /// By the number of the record; empty until they are found.
+    /// By record number; empty until found.
     pub found: BTreeMap<u64, Vec<Cell>>,
 }
 
@@ -213,12 +212,12 @@ impl<'w> Picked<'w> {
         Self { wanted, found: wanted.iter().map(|&record| (record, Vec::new())).collect() }
     }
 
-    /// The number of records up to the last that is wanted.
+    /// The number of records up to the last requested one.
     pub fn end(&self) -> u64 {
         self.found.keys().next_back().map_or(0, |last| last.saturating_add(1))
     }
 
-    /// Takes the cells of a record if it is wanted; whether others may follow.
+    /// Stores the cells of a record if requested; returns whether more requested records may follow.
     pub fn offer(&mut self, record: u64, cells: impl FnOnce() -> Vec<Cell>) -> bool {
         if let Some(found) = self.found.get_mut(&record) {
             *found = cells();
@@ -226,13 +225,13 @@ impl<'w> Picked<'w> {
         record.saturating_add(1) < self.end()
     }
 
-    /// All of them, in the order in which they are wanted.
+    /// All requested records, in the order requested.
     pub fn into_records(self, columns: Vec<String>) -> Records {
         Records { columns, rows: self.wanted.iter().map(|record| self.found[record].clone()).collect() }
     }
 }
 
-/// Counts the cells of a record. The texts in them are parts of the file.
+/// Claims memory for the cells of a record. Their texts are part of the file.
 pub(super) fn claim_cells(count: usize, input: &Input<'_>) -> Result<()> {
     input.claim((count as u64).saturating_mul(size_of::<Cell>() as u64), "a record")
 }
@@ -256,14 +255,14 @@ pub(super) fn cell_as(read: cell::Cell, field: &[u8]) -> Cell {
     }
 }
 
-/// The same with a number as the file spells it.
+/// The same, keeping the file's spelling of numbers.
 pub(super) fn spelled_cell(read: cell::Cell, field: &[u8]) -> Cell {
     if read == cell::Cell::Missing { Cell::Missing } else { Cell::Text(cell::text(field)) }
 }
 
 /// The error for exceeding [`MAX_CATEGORIES`].
 pub(super) fn too_many_texts(column: &str, input: &Input<'_>) -> FormatError {
-    let why = format!("it has more than {MAX_CATEGORIES} different texts, too many to tell apart");
+    let why = format!("more than {MAX_CATEGORIES} distinct texts, too many for categories");
     input.unusable(format!("column `{column}`"), why, None)
 }
 
@@ -276,7 +275,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    /// Adds a record's text of a column.
+    /// Adds the text of the next record.
     ///
     /// # Errors
     /// [`FormatError::Column`] beyond [`MAX_CATEGORIES`], and those of [`Input::claim`].
@@ -284,10 +283,10 @@ impl Texts {
         if self.push_counted(text, input)? { Ok(()) } else { Err(too_many_texts(column, input)) }
     }
 
-    /// As [`Self::push`]; false if that would exceed [`MAX_CATEGORIES`].
+    /// Like [`Self::push`]; returns false if that would exceed [`MAX_CATEGORIES`].
     pub fn push_counted(&mut self, text: &str, input: &Input<'_>) -> Result<bool> {
-        /// Bytes of a text beside its characters, which are there twice: strings, a code, and room in a hash
-        /// table.
+        /// Bytes per text besides its characters, which are stored twice: strings, a code and a hash table
+        /// entry.
         const TEXT: u64 = 128;
         input.reserve_for(&mut self.codes, 1, "the texts of a column")?;
         let code = match self.code_of.get(text) {
@@ -316,7 +315,7 @@ impl Sheet {
             return Ok(ColumnData::Categories { names, codes });
         }
         if self.columns[at].kind == ColumnKind::Text {
-            let why = "it holds text, which is not read from this format".to_owned();
+            let why = "text columns are not supported in this format".to_owned();
             return Err(FormatError::Column {
                 what: format!("column `{}`", self.columns[at].name),
                 why,
@@ -335,8 +334,8 @@ impl Sheet {
     }
 }
 
-// An index of record offsets in a text file, one per [`EVERY`] records as far as it was read, so that later
-// look-ups need not start at the beginning.
+// An index of record offsets in a text file, one per [`EVERY`] records read so far, so that later look-ups
+// need not start at the beginning.
 
 /// Number of records between marks.
 const EVERY: u64 = 1 << 14;

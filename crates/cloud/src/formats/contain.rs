@@ -12,14 +12,14 @@ const NAME: &str = "decoder";
 /// Why work gave no result.
 #[derive(Debug)]
 pub enum Broken {
-    /// It panicked, with this message: a file that the decoder did not expect.
+    /// It panicked with this message, on input that the decoder did not expect.
     Panicked(String),
-    /// There is no thread for it, which is no fault of the file.
+    /// No thread could be spawned, which is not the file's fault.
     NoThread(io::Error),
 }
 
 impl Broken {
-    /// As the error of a file, of which `what` is damaged.
+    /// Converts to a file error that calls `what` damaged.
     pub(super) fn error(self, what: &str, input: &Input<'_>) -> FormatError {
         match self {
             Self::Panicked(_) => input.malformed(what, "damaged, and cannot be decoded"),
@@ -32,7 +32,7 @@ impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Panicked(message) => f.write_str(message),
-            Self::NoThread(why) => write!(f, "there is no thread for it: {why}"),
+            Self::NoThread(why) => write!(f, "cannot spawn a thread: {why}"),
         }
     }
 }
@@ -57,7 +57,7 @@ pub fn contained<T: Send>(work: impl FnOnce() -> T + Send) -> Result<T, Broken> 
     })
 }
 
-/// As [`contained`], for work on a file, of which `what` is damaged if the work panics.
+/// Like [`contained`], for work on a file; a panic means that `what` is damaged.
 pub(super) fn decoded<T: Send>(
     what: &str,
     input: &Input<'_>,

@@ -1,5 +1,5 @@
-//! Coordinate reference systems, as far as a search needs them: whether coordinates are degrees on a globe,
-//! their unit, and a name for display.
+//! Coordinate reference systems, reduced to what a search needs: whether coordinates are degrees, their unit,
+//! and a display name.
 
 use serde_json::Value;
 
@@ -39,7 +39,7 @@ impl Crs {
             .join(", ")
     }
 
-    /// By the keys of GeoTIFF and the texts that they refer to; `None` if they name no system.
+    /// Parses GeoTIFF keys and the texts that they refer to; `None` if they name no system.
     pub fn of_keys(keys: &[u8], texts: &[u8]) -> Option<Self> {
         let number = |raw: &[u8]| Number::U16.one(Endian::Little, raw) as u16;
         let keys: Vec<[u16; 4]> = keys
@@ -71,7 +71,7 @@ impl Crs {
         let name = name
             .or_else(|| text(citation))
             .or_else(|| text(1026))
-            .unwrap_or_else(|| "a system without a name".to_owned());
+            .unwrap_or_else(|| "unnamed system".to_owned());
         let named = |code| {
             UNITS
                 .iter()
@@ -81,8 +81,8 @@ impl Crs {
         Some(Self { geographic, name, unit: unit.map(named).unwrap_or_default() })
     }
 
-    /// In the notations of GeoParquet, GeoArrow and GeoJSON: PROJJSON, well-known text, or an authority's
-    /// code; `None` if it names no system.
+    /// Parses the notations of GeoParquet, GeoArrow and GeoJSON: PROJJSON, well-known text, or an authority's
+    /// code; `None` if no system is named.
     pub fn of_json(value: &Value) -> Option<Self> {
         let named = |geographic, name: &str| Self {
             geographic,
@@ -90,7 +90,7 @@ impl Crs {
             unit: String::new(),
         };
         let Some(text) = value.as_str() else {
-            // Of a bound or a compound system, the horizontal one.
+            // Use the horizontal part of a bound or compound system.
             if let Some(within) = value.get("source_crs").or_else(|| value.get("components")?.get(0)) {
                 return Self::of_json(within);
             }
@@ -112,13 +112,13 @@ impl Crs {
         Self::of_wkt(text).or_else(|| (!text.is_empty()).then(|| named(geographic(), text)))
     }
 
-    /// By well-known text, version 1 or 2; `None` if it is none.
+    /// Parses well-known text, version 1 or 2; `None` if it is not that.
     pub fn of_wkt(text: &str) -> Option<Self> {
         const ANGLES: [&str; 5] = ["GEOGCS", "GEOGCRS", "GEOGRAPHICCRS", "GEODCRS", "GEODETICCRS"];
         const OTHERS: [&str; 6] = ["PROJCS", "PROJCRS", "PROJECTEDCRS", "GEOCCS", "LOCAL_CS", "ENGCRS"];
         const DEEPEST: usize = 32;
-        // The open elements, and the first horizontal system with its depth among them: others in it are
-        // those that it is derived from.
+        // The open elements, and the first horizontal system with its depth. Systems inside it are those it
+        // is derived from.
         let (mut open, mut found): (Vec<&str>, Option<(Self, usize)>) = (Vec::new(), None);
         let (mut rest, mut authority) = (text, "");
         while let Some(at) = rest.find(['[', '(', ']', ')', '"']).filter(|_| open.len() < DEEPEST) {
@@ -169,7 +169,7 @@ impl Crs {
     }
 }
 
-/// A unit as WKT names it, in the plural.
+/// A WKT unit name in the plural.
 fn plural(unit: &str) -> String {
     let lower = unit.to_lowercase();
     match lower.as_str() {
@@ -253,7 +253,7 @@ mod tests {
         {
             assert_eq!(told(nothing), None, "{nothing}");
         }
-        // Cut short anywhere.
+        // Truncated anywhere.
         (0..modern.len()).for_each(|end| drop(told(&modern[..end])));
     }
 
@@ -284,7 +284,7 @@ mod tests {
                 Some((false, "EPSG:2926, US survey feet")),
             ),
             (&[[1024, 0, 1, 1], [3072, 0, 1, 32767], [3073, 34737, 13, 0]], Some((false, "NAD27 / Utah"))),
-            (&[[1024, 0, 1, 3]], Some((false, "a system without a name"))),
+            (&[[1024, 0, 1, 3]], Some((false, "unnamed system"))),
             (&[[1026, 34737, 99, 0]], None),
             (&[], None),
         ] {

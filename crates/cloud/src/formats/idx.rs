@@ -56,9 +56,9 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
             Ok(())
         },
     )?;
-    // Only at its end is the checksum of gzip compared.
+    // Reading to the end verifies the checksum of gzip.
     if input.pass(&mut file)? > 0 {
-        skipped.push("what follows the numbers was not read".to_owned());
+        skipped.push("data after the numbers was not read".to_owned());
     }
     let format =
         format!("IDX, {} {}{}", sizes(&header.sizes), number.name(), if gzip { ", gzip" } else { "" });
@@ -103,12 +103,11 @@ impl Header {
         let [zero, nil, kind, rank] = input.read(file)?;
         if (zero, nil) != (0, 0) {
             return Err(
-                input.malformed("header", "it does not begin with two zero bytes; is it another format?")
+                input.malformed("header", "does not begin with two zero bytes; possibly another format")
             );
         }
-        let number = number(kind).ok_or_else(|| {
-            input.malformed("header", format!("elements of type {kind:#04x}, which IDX does not know"))
-        })?;
+        let number = number(kind)
+            .ok_or_else(|| input.malformed("header", format!("unknown element type {kind:#04x}")))?;
         if !(1..=8).contains(&rank) {
             return Err(input.malformed("header", format!("an array of {rank} dimensions")));
         }
@@ -119,12 +118,12 @@ impl Header {
         let width =
             sizes[1..].iter().try_fold(1u64, |width, &size| width.checked_mul(size)).unwrap_or(u64::MAX);
         if width == 0 {
-            return Err(input.malformed("header", "its rows have no numbers"));
+            return Err(input.malformed("header", "the rows are empty"));
         }
         if width > MAX_COLUMNS as u64 {
             return Err(input.unsupported(
                 format!("rows of {width} numbers"),
-                format!("the most that are read are {MAX_COLUMNS}"),
+                format!("at most {MAX_COLUMNS} are supported"),
             ));
         }
         Ok(Self { number, rows: sizes[0], width, sizes })
@@ -146,10 +145,7 @@ impl Header {
         if self.rows == 0 || self.width * self.number.size() as u64 <= most {
             return Ok(());
         }
-        let why = format!(
-            "the header promises rows of {} numbers, and one is more than the file holds",
-            self.width
-        );
+        let why = format!("the header declares rows of {} numbers, more than the file holds", self.width);
         Err(input.malformed("cut short", why))
     }
 
@@ -207,8 +203,8 @@ fn read_labels(path: &Path, rows: u64, progress: &dyn Progress) -> Result<Vec<f6
     let mut file = unpacked::bytes(&input)?.0;
     let header = Header::read(&mut file, &input)?;
     if header.width != 1 || header.rows != rows {
-        let why = format!("{rows} images and {} × {} labels", header.rows, header.width);
-        return Err(input.malformed("another number", why));
+        let why = format!("{rows} images but {} × {} labels", header.rows, header.width);
+        return Err(input.malformed("label mismatch", why));
     }
     let mut values = Vec::new();
     header.even().visit(

@@ -1,4 +1,4 @@
-//! A file being read: its path, the progress of reading, the errors it can cause, and whether it changes.
+//! A file being read: path, progress, errors, memory budget, and change detection.
 
 use std::fs::{File, Metadata};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom};
@@ -21,30 +21,30 @@ pub(super) struct Input<'a> {
     pub path: PathBuf,
     /// The cloud to read, from `FILE:NAME`.
     part: Option<String>,
-    /// Lines that are passed over, from `FILE:skip-lines=COUNT`.
+    /// Lines to skip, from `FILE:skip-lines=COUNT`.
     pub skipped: u64,
     /// The size of the file in bytes.
     pub size: u64,
-    /// The file as it was when this began.
+    /// The state of the file when reading began.
     pub stamp: Stamp,
     pub marks: Option<&'a Marks>,
-    /// Columns that are looked at, where not all are.
+    /// The requested columns; `None` for all.
     only: Option<Vec<usize>>,
-    /// Whether numbers of a text are wanted as the file spells them.
+    /// Whether numbers in text files keep the file's spelling.
     pub spelled: bool,
     budget: Budget,
     pub progress: &'a dyn Progress,
 }
 
-/// The memory that a file may take: what was free when it was opened, and what has been claimed of it since.
+/// The memory budget of a file: what was free when it was opened, and the claims so far.
 struct Budget {
     free: u64,
     claimed: AtomicU64,
 }
 
-/// Says which file of the folder has nearly the name of one that is not there.
+/// Adds the most similar file name in the folder to a not-found error.
 fn with_similar(why: io::Error, path: &Path) -> io::Error {
-    /// Of larger folders the rest is not looked at.
+    /// Maximum number of folder entries considered.
     const LOOKED_AT: usize = 10_000;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let Some(stem) =
@@ -109,7 +109,7 @@ impl<'a> Input<'a> {
         Ok(bytes)
     }
 
-    /// Passes over the bytes of a reader up to its end; returns how many there were.
+    /// Skips to the end of a reader; returns the number of bytes skipped.
     pub fn pass(&self, mut reader: impl Read) -> Result<u64> {
         io::copy(&mut reader, &mut io::sink()).map_err(|why| self.io(why))
     }
@@ -119,17 +119,17 @@ impl<'a> Input<'a> {
         Self { marks: Some(marks), ..self }
     }
 
-    /// Looks at some columns, and wants numbers of a text as the file spells them or not.
+    /// Restricts reading to some columns; `spelled` keeps the file's spelling of numbers.
     pub fn of_columns(self, columns: &[usize], spelled: bool) -> Self {
         Self { only: Some(columns.to_vec()), spelled, ..self }
     }
 
-    /// Whether a column is looked at.
+    /// Whether a column is requested.
     pub fn wants(&self, column: usize) -> bool {
         self.only.as_ref().is_none_or(|columns| columns.contains(&column))
     }
 
-    /// As if this were all the memory that is free, in bytes.
+    /// Overrides the free memory, in bytes.
     #[cfg(test)]
     pub fn with_free(self, free: u64) -> Self {
         Self { budget: Budget { free, claimed: AtomicU64::new(0) }, ..self }
@@ -140,7 +140,7 @@ impl<'a> Input<'a> {
         self.part.as_deref()
     }
 
-    /// Passes on what was read, unless the file has changed meanwhile.
+    /// Returns `read`, unless the file has changed meanwhile.
     ///
     /// # Errors
     /// As [`Stamp::check`].
@@ -151,7 +151,7 @@ impl<'a> Input<'a> {
     /// Opens the file. Reads report progress, and fail once the work is cancelled.
     pub fn open(&self) -> Result<BufReader<Watched<'a>>> {
         let file = File::open(&self.path).map_err(|why| self.io(why))?;
-        // The buffer is cleared before it is read into: for a small file that would be most of the work.
+        // Sized to the file, because clearing a full-size buffer would dominate for small files.
         let room = self.size.clamp(1 << 10, 1 << 18) as usize;
         Ok(BufReader::with_capacity(
             room,
@@ -164,7 +164,7 @@ impl<'a> Input<'a> {
         if self.progress.cancelled() { Err(FormatError::Cancelled) } else { Ok(()) }
     }
 
-    /// Maps an I/O error to a [`FormatError`], which it may carry already.
+    /// Maps an I/O error to a [`FormatError`], unwrapping one that it carries.
     pub fn io(&self, why: io::Error) -> FormatError {
         if self.progress.cancelled() {
             return FormatError::Cancelled;
@@ -185,23 +185,25 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Fails for a number of a record past the last of `rows`.
+    /// Fails if a requested record is beyond the last of `rows`.
     pub fn check_records(&self, wanted: &[u64], rows: u64) -> Result<()> {
         match wanted.iter().find(|&&record| record >= rows) {
             Some(record) => {
-                Err(self.malformed(format!("record {record}"), format!("there are {rows} records")))
+                Err(self.malformed(format!("record {record}"), format!("the file has {rows} records")))
             }
             None => Ok(()),
         }
     }
 
-    /// The error for a number of records that differs from the first line's.
+    /// The error for a record count that differs from the first line's.
     pub fn miscounted(&self, what: &str, rows: u64, promised: u64) -> FormatError {
         let way_out =
             if rows < promised { "if the file is not cut short" } else { "if they all belong there" };
         self.malformed(
             what,
-            format!("{rows} where the first line promises {promised}; {way_out}, correct that line"),
+            format!(
+                "the first line declares {promised}, but the file has {rows}; {way_out}, correct that line"
+            ),
         )
     }
 
@@ -231,8 +233,8 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Counts memory before it is taken: allocations whose size comes from the file go through here or
-    /// through [`Self::reserve`] and [`Self::reserve_all`], which do. `what` names it in the error.
+    /// Claims memory before it is allocated. Every allocation whose size comes from the file goes through
+    /// here, [`Self::reserve`] or [`Self::reserve_all`]. `what` names it in the error.
     ///
     /// # Errors
     /// [`FormatError::Memory`] if all claims together exceed what was free when the file was opened.
@@ -248,12 +250,12 @@ impl<'a> Input<'a> {
         claimed.fetch_update(Relaxed, Relaxed, sum).map(|_| ()).map_err(refused)
     }
 
-    /// Whether as much could be claimed.
+    /// Whether this many bytes could be claimed.
     pub fn has(&self, bytes: u64) -> bool {
         self.budget.free.saturating_sub(self.budget.claimed.load(Relaxed)) >= bytes
     }
 
-    /// Gives back what was claimed, once it is freed.
+    /// Returns a claim after freeing the memory.
     pub fn release(&self, bytes: u64) {
         let left = |claimed: u64| Some(claimed.saturating_sub(bytes));
         let before = self.budget.claimed.fetch_update(Relaxed, Relaxed, left);
@@ -266,7 +268,7 @@ impl<'a> Input<'a> {
         self.reserve_for(values, more, "values")
     }
 
-    /// As [`Self::reserve`], for what is no value of a cloud; `what` names it in the error.
+    /// Like [`Self::reserve`], for data other than coordinates; `what` names it in the error.
     pub fn reserve_for<T>(&self, values: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
         if values.capacity() - values.len() >= more {
             return Ok(());
@@ -306,13 +308,13 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// Checks a header that says how many rows and columns there are, before a column is made for each.
+    /// Checks the rows and columns that a header declares, before columns are created.
     ///
     /// # Errors
-    /// [`FormatError::Malformed`] for more than [`MAX_EMPTY_COLUMNS`] of them without a row.
+    /// [`FormatError::Malformed`] for more than [`MAX_EMPTY_COLUMNS`] columns without a row.
     pub fn check_shape(&self, rows: u64, columns: u64) -> Result<()> {
         if rows == 0 && columns > MAX_EMPTY_COLUMNS {
-            return Err(self.malformed("nothing to read", "the header says that there are 0 rows"));
+            return Err(self.malformed("nothing to read", "the header declares 0 rows"));
         }
         Ok(())
     }
@@ -321,7 +323,7 @@ impl<'a> Input<'a> {
     pub fn too_long(&self, what: &str) -> FormatError {
         self.unsupported(
             format!("{what} of more than {MAX_LINE} bytes"),
-            "it is held whole, and that is the most that is read",
+            "the supported maximum, because it is held in memory",
         )
     }
 
@@ -365,14 +367,13 @@ impl Seek for Watched<'_> {
     }
 }
 
-// Whether a file is still the one that it was: one that is written while it is read gives values of neither
-// version.
+// Detects changes of a file: reading it while it is written could mix two versions.
 
-/// What the system says of a file at one moment.
+/// A file's metadata at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stamp {
     path: PathBuf,
-    /// `None` where it is not there.
+    /// `None` if the file does not exist.
     state: Option<State>,
 }
 
@@ -380,7 +381,7 @@ pub struct Stamp {
 struct State {
     bytes: u64,
     modified: Option<SystemTime>,
-    /// Device and inode: another file may have been renamed over it. 0 where the system has none.
+    /// Device and inode, because another file may have been renamed over it; 0 if unsupported.
     file: (u64, u64),
 }
 
@@ -395,7 +396,7 @@ impl State {
 }
 
 impl Stamp {
-    /// Of a file, or of the file of a `FILE:NAME`, now.
+    /// The current metadata of a file, or of the file of a `FILE:NAME`.
     pub fn now(path: &Path) -> Self {
         let path = file_of(path);
         Self { state: path.metadata().ok().as_ref().map(State::of), path }
@@ -405,7 +406,7 @@ impl Stamp {
         Self { path: path.to_owned(), state: Some(State::of(about)) }
     }
 
-    /// Passes on what was made of the file's content, unless the file has changed since.
+    /// Returns `made`, unless the file has changed since.
     ///
     /// # Errors
     /// [`FormatError::Changed`], also in place of an error that the change may have caused.
@@ -432,7 +433,7 @@ mod tests {
             |path| fs::write(path, "1,2\n3,4\n5,6\n").unwrap(),
             |path| fs::write(path, "1,2\n").unwrap(),
             |path| fs::remove_file(path).unwrap(),
-            // As long as before, and as old.
+            // Same size and time.
             |path| {
                 let modified = path.metadata().unwrap().modified().unwrap();
                 let new = path.with_extension("new");

@@ -1,107 +1,104 @@
-//! What is refused though it may be valid, in one place: the most of everything that a reader takes.
+//! Limits of the readers: what is rejected although it may be valid.
 //!
-//! These are limits of plausibility. They keep what a small file can ask for within bounds that do not depend
-//! on the machine; what is within them is still counted against free memory before it is taken
-//! ([`super::FormatError::Memory`]). `docs/limits.md` shows [`TABLE`], and `tests/limits.rs` keeps the two
-//! equal.
+//! These are plausibility limits. They bound what a small file can request, independently of the machine;
+//! within them, memory is still checked before it is allocated ([`super::FormatError::Memory`]).
+//! `docs/limits.md` shows [`TABLE`], and `tests/limits.rs` keeps the two equal.
 
-/// Columns of a cloud. Each takes memory of its own, whatever the number of rows.
+/// Columns of a cloud. Each needs memory, whatever the number of rows.
 pub const MAX_COLUMNS: usize = 1 << 20;
-/// Columns of an array without rows: a few bytes of its header can ask for any number.
+/// Columns of an array without rows: a few bytes of its header can declare any number.
 pub const MAX_EMPTY_COLUMNS: u64 = 1 << 12;
-/// Columns of a PCD file: a few bytes of its header can ask for any number.
+/// Columns of a PCD file: a few bytes of its header can declare any number.
 pub const MAX_PCD_COLUMNS: usize = 1 << 16;
 /// Attributes of the points of an E57 scan; the decoder buffers values of each.
 pub const MAX_E57_ATTRIBUTES: usize = 64;
-/// Values of an attribute of an E57 scan that may come before those of the others; a packet has half as many
-/// at most.
+/// Values of an E57 attribute that may precede those of the others; a packet has at most half as many.
 pub const MAX_E57_AHEAD: u64 = 1 << 20;
-/// Characters of a column's name; the rest is cut off.
+/// Characters of a column's name; longer names are cut.
 pub const MAX_NAME: usize = 1000;
-/// Characters of a column's name made of the keys of nested objects.
+/// Characters of a column's name made from nested keys.
 pub const MAX_NESTED_NAME: usize = 200;
-/// Bytes of the names of all columns of a Parquet file: each keeps the names of the groups around it.
+/// Bytes of all column names of a Parquet file; each includes the names of the groups around it.
 pub const MAX_NAMES: u64 = 1 << 28;
-/// Bytes of the columns that lists become, named after their list.
+/// Bytes of the columns made from lists, including their names.
 pub const MAX_LIST_COLUMNS: u64 = 1 << 29;
-/// Columns that a list becomes where the whole file has fewer bytes: a schema can promise any number.
+/// Columns of a list that exceed the bytes of the file: a schema can declare any number.
 pub const MAX_PROMISED_COLUMNS: usize = 1 << 12;
 /// Distinct texts of a column read as categories.
 pub const MAX_CATEGORIES: usize = 1 << 16;
-/// Bytes of a line or record of text, or of a text in JSON: an unclosed quote takes in the rest of the file.
+/// Bytes of a line or record of text, or of a text in JSON: an unclosed quote would include the rest of the
+/// file.
 pub const MAX_LINE: u64 = 1 << 28;
 /// Members of a JSON object, and frames of an XYZ file, that are listed as clouds.
 pub const MAX_PARTS: usize = 1 << 16;
-/// Values of a JSON table with its gaps filled, for each value that there is.
+/// Values of a JSON table after filling gaps, per value present.
 pub const MAX_PADDED: u64 = 64;
-/// Arrays and objects within one another in JSON: what the parser itself allows.
+/// Nesting depth of JSON arrays and objects: the parser's own limit.
 pub const MAX_JSON_DEPTH: u64 = 127;
-/// Elements of the tree that the points of a JSON file form: columns, and what is around them.
+/// Nodes of the tree of values in JSON points: columns, and the arrays and objects around them.
 pub const MAX_NODES: usize = 1 << 22;
-/// Data sets of an HDF5 file that are listed.
+/// Data sets listed of an HDF5 file.
 pub const MAX_DATA_SETS: usize = 10_000;
-/// Links of an HDF5 file to groups that were listed before under another name, or that are not searched.
+/// Links of an HDF5 file to groups that were already listed under another name, or are not searched.
 pub const MAX_LISTED_AGAIN: usize = 10_000;
-/// Links in the header of a group of an HDF5 file, each of which is looked for among all; eight are usual,
-/// and more are kept elsewhere, where they are found at once.
+/// Links in an HDF5 group's header, each look-up scanning all of them. Eight are usual; larger groups store
+/// them elsewhere, with an index.
 pub const MAX_HDF5_LINKS: usize = 1024;
-/// Groups of an HDF5 file within one another.
+/// Nesting depth of HDF5 groups.
 pub const MAX_HDF5_DEPTH: usize = 16;
-/// Groups around a column of a Parquet file, with the root. A list takes two.
+/// Groups around a column of a Parquet file, including the root. A list has two.
 pub const MAX_GROUPS: usize = 64;
-/// Bytes of the header of a page of a Parquet file; its least and largest values may be long texts.
+/// Bytes of a Parquet page header, whose minimum and maximum may be long texts.
 pub const MAX_PAGE_HEADER: u64 = 1 << 24;
-/// Structs, lists and maps within one another in the metadata of a Parquet file, which nest a dozen deep.
+/// Nesting depth of Parquet metadata, which is normally about a dozen.
 pub const MAX_THRIFT_DEPTH: usize = 64;
-/// Tables within one another in the description of an Arrow file's columns.
+/// Nesting depth of tables in an Arrow schema.
 pub const MAX_ARROW_DEPTH: usize = 64;
-/// Elements within one another in the XML of an E57 file; the format needs about ten.
+/// Nesting depth of XML elements in an E57 file; the format needs about ten.
 pub const MAX_XML_DEPTH: usize = 64;
-/// Attributes of an element in the XML of an E57 file.
+/// Attributes of an XML element in an E57 file.
 pub const MAX_XML_ATTRIBUTES: usize = 256;
-/// Namespaces that elements within one another declare in the XML of an E57 file.
+/// Namespaces declared by nested XML elements in an E57 file.
 pub const MAX_XML_NAMESPACES: usize = 64;
-/// Bytes of the header of a NumPy array, a PLY or a PCD file; usual ones have a few hundred.
+/// Bytes of the header of a NumPy array, a PLY or a PCD file; a few hundred are usual.
 pub const MAX_HEADER: usize = 1 << 20;
-/// Points of a LAZ chunk, several of which are held at a time; fifty thousand are usual.
+/// Points of a LAZ chunk, several of which are in memory at a time; fifty thousand are usual.
 pub const MAX_CHUNK_POINTS: u64 = 1 << 18;
-/// Bytes of the points of a LAZ chunk that is decoded as a whole, and of all chunks that are decoded at a
-/// time.
+/// Bytes of the points of a LAZ chunk decoded as a whole, and of all chunks decoded at a time.
 pub const MAX_CHUNK_BYTES: u64 = 1 << 28;
-/// Points for each byte of compressed LAZ data: real scans have less than one.
+/// Points per byte of compressed LAZ data; real scans have less than one.
 pub const MAX_POINTS_PER_BYTE: u64 = 64;
-/// Bytes that one byte of deflate unpacks to: a match of 258 bytes takes at least two bits. No stream can
-/// have more, so that nothing honest is refused: a size in a header is held to it before memory is taken, and
-/// text is read as it is unpacked, where what is made of it is counted.
+/// Maximum expansion of deflate: a match of 258 bytes needs at least two bits. No valid stream exceeds this.
+/// Sizes in headers are checked against it before allocation; text is decompressed as a stream, and its
+/// results are claimed.
 pub const DEFLATE: u64 = 1032;
-/// Bytes that one byte of Snappy unpacks to: a copy of 64 bytes takes three.
+/// Maximum expansion of Snappy: a copy of 64 bytes needs three.
 pub const SNAPPY: u64 = 22;
-/// Bytes that one byte of LZF unpacks to: three bytes stand for 264 at most.
+/// Maximum expansion of LZF: three bytes produce at most 264.
 pub const LZF: u64 = 88;
-/// Bytes that one byte of LZ4 unpacks to: a byte lengthens a match by 255 at most.
+/// Maximum expansion of LZ4: a byte extends a match by at most 255.
 pub const LZ4: u64 = 256;
-/// Bytes that one byte of zstd unpacks to: a block of 128 KiB takes four at least.
+/// Maximum expansion of zstd: a block of 128 KiB needs at least four bytes.
 pub const ZSTD: u64 = 1 << 15;
-/// Bytes before the present one that zstd may repeat, which are held beside what they unpack to; streams
-/// packed at usual levels have at most as many.
+/// Window of zstd in bytes, held in addition to the output; streams with usual compression levels have no
+/// larger one.
 pub const MAX_ZSTD_WINDOW: u64 = 8 << 20;
-/// Bytes that the chunks of any HDF5 file may unpack to, however small it is: what fills the last chunk
-/// counts.
+/// Bytes that the chunks of any HDF5 file may decompress to, however small it is, because padding of the last
+/// chunk counts.
 pub const MAX_HDF5_CHUNK: u64 = 1 << 28;
-/// Bytes of values for each byte of an HDF5 file: chunks that were never written are not stored.
+/// Bytes of values per byte of an HDF5 file: chunks that were never written are not stored.
 pub const MAX_HDF5_VALUES: u64 = 4096;
-/// Bytes of the texts of a Parquet column that are read at a time, or one row: each text may be as long as
-/// the dictionary.
+/// Bytes of texts of a Parquet column read at a time, or one row: each text may be as long as the dictionary.
 pub const BATCH_TEXTS: u64 = 1 << 28;
-/// Values of a Parquet column of lists that are read at a time, or one row.
+/// Values of a Parquet list column read at a time, or one row.
 pub const BATCH_VALUES: u64 = 1 << 23;
-/// Bytes of the points of a LAS file that are read at a time, or one point.
+/// Bytes of points of a LAS file read at a time, or one point.
 pub const BATCH_POINTS: usize = 1 << 24;
 /// Bytes of the description in a recording or session, `recording.json` or `session.json`.
 pub const MAX_MANIFEST: u64 = 1 << 28;
-/// Places that a recording gives for a cloud's file; two are written.
+/// Paths that a recording stores for a cloud's file; two are written.
 pub const MAX_PLACES: usize = 64;
-/// Bytes of the copies of data files in a recording, together; they are unpacked onto the disk.
+/// Total bytes of the data files copied into a recording, which are unpacked to disk.
 pub const MAX_COPIES: u64 = 1 << 30;
 /// Measures, counters or phases of a run in a recording, and characters of the name of each.
 pub const MAX_MEASURES: usize = 64;
@@ -109,15 +106,15 @@ pub const MAX_MEASURES: usize = 64;
 /// A limit as `docs/limits.md` shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
-    /// The formats that it holds for.
+    /// The formats to which it applies.
     pub format: &'static str,
     /// What is limited.
     pub what: &'static str,
-    /// The most that is read.
+    /// The maximum.
     pub most: u64,
     /// The unit of a size, or "".
     pub unit: &'static str,
-    /// What happens beyond it, and why there is a limit.
+    /// What happens beyond it, and the reason for the limit.
     pub why: &'static str,
 }
 
@@ -131,7 +128,8 @@ impl Limit {
     }
 }
 
-/// All limits, in the order of the page; `as u64` because counts have the type that their readers use.
+/// All limits, in the order of docs/limits.md; `as u64` because the constants have the types that their
+/// readers use.
 pub const TABLE: &[Limit] = &[
     Limit::new(
         "all",

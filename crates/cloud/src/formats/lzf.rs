@@ -158,7 +158,7 @@ pub(super) mod tests {
         assert_eq!(unpack(&[]).unwrap(), b"");
         assert_eq!(unpack(&[1 << 5, 0]).unwrap_err().kind(), io::ErrorKind::InvalidData);
         assert_eq!(unpack(&[5, b'a']).unwrap_err().kind(), io::ErrorKind::UnexpectedEof);
-        // As tight as it gets.
+        // The best possible compression.
         let zeros = pack(&vec![0; 1 << 20]);
         assert!((1 << 20) / zeros.len() as u64 <= LZF && zeros.len() < 12_100, "{}", zeros.len());
     }

@@ -1,9 +1,9 @@
 //! Readers, one file per format, behind one registry.
 //!
 //! The file's extension determines the format, and the first bytes must agree with it. A reader delivers a
-//! [`Sheet`]: the names of all columns, and the values of those that may be needed. No reader allocates by a
-//! number in a header before checking that number against the size of the file, and none panics on malformed
-//! content.
+//! [`Sheet`]: the names of all columns, and the values of those that may be needed. No reader allocates
+//! memory by a number in a header before checking that number against the file's size, and none panics on
+//! malformed content.
 
 mod arrow;
 mod cell;
@@ -37,7 +37,7 @@ mod words;
 use std::io;
 use std::path::{Path, PathBuf};
 
-// Readers import from here what several of them use.
+// Readers import shared items from here.
 pub use arrow::Moment;
 pub use columns::{
     Cell, ColumnData, Marks, Records, column, columns_of, records, records_by_marks, records_of_columns,
@@ -61,7 +61,6 @@ use sheet::{Declared, Range, SheetColumn, Want, cut};
 use super::{ColumnChoice, Coordinates, Hint, Unchosen};
 use crate::progress::Progress;
 
-/// What reading gives.
 type Result<T, E = FormatError> = std::result::Result<T, E>;
 
 /// Why a file cannot be read. The path is always last.
@@ -76,13 +75,13 @@ pub enum FormatError {
         /// Path of the file.
         path: PathBuf,
     },
-    /// The file was written, replaced or removed while it was read.
+    /// The file was written, replaced or removed while it was being read.
     #[error("the file changed while it was being read; try again when it is complete: {}", path.display())]
     Changed {
         /// Path of the file.
         path: PathBuf,
     },
-    /// The file is not the one any more that a cloud was read from.
+    /// The file has changed since a cloud was read from it.
     #[error("the file has changed since its points were read; load it again: {}", path.display())]
     Outdated {
         /// Path of the file.
@@ -109,24 +108,28 @@ pub enum FormatError {
         path: PathBuf,
     },
     /// The file contains several clouds, and the choice is ambiguous.
-    #[error("several clouds: say which with FILE:NAME; there are {}: {}", parts::list(parts), path.display())]
+    #[error(
+        "several clouds: choose one with FILE:NAME; available: {}: {}",
+        parts::list(parts),
+        path.display()
+    )]
     Ambiguous {
         /// All clouds in the file.
         parts: Vec<Entry>,
         /// Path of the file.
         path: PathBuf,
     },
-    /// No column has a requested name.
+    /// No column has the requested name.
     #[error("{what}: {why}: {}", path.display())]
     NoColumn {
         /// The column that was requested.
         what: String,
-        /// The columns that do exist.
+        /// The columns that exist.
         why: String,
         /// Path of the file.
         path: PathBuf,
     },
-    /// A requested column is ambiguous, or is not entirely numeric.
+    /// A requested column is ambiguous or not entirely numeric.
     #[error(
         "{what}: {why}{}: {}",
         hint.map(|hint| format!("; {}", hint.option())).unwrap_or_default(),
@@ -137,22 +140,22 @@ pub enum FormatError {
         what: String,
         /// What is wrong with it.
         why: String,
-        /// The option that avoids the error; `None` if there is none.
+        /// The option that avoids the error, if any.
         hint: Option<Hint>,
         /// Path of the file.
         path: PathBuf,
     },
-    /// What would be made of the file does not fit into memory.
+    /// The values to be read do not fit into memory.
     #[error(
-        "{what}: it takes {} of memory, where {} are free: {}",
+        "{what}: needs {} of memory, but only {} is free: {}",
         mebibytes(*needed),
         mebibytes(*free),
         path.display()
     )]
     Memory {
-        /// What takes it: the points, the names of the columns.
+        /// What needs the memory: the points, the names of the columns.
         what: String,
-        /// Bytes that the file would take so far.
+        /// Bytes needed so far.
         needed: u64,
         /// Bytes that were free when reading began.
         free: u64,
@@ -197,14 +200,14 @@ impl FormatError {
 /// Reads a file's coordinates, one row per data record; missing values are NaN.
 ///
 /// # Errors
-/// [`FormatError`] if the file cannot be read, or the columns do not give coordinates.
+/// [`FormatError`] if the file cannot be read or the columns are not coordinates.
 pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Result<Coordinates> {
     let line = |record| line_of_record(path, record, progress);
     scan(path, &Want::Chosen(columns), progress)?.into_table(columns, &line)
 }
 
-/// As [`read`], of the columns with these names; `None` where the file has no names of its own and another
-/// number of columns, so that the names that it was given mean nothing.
+/// Like [`read`], for the columns with these names. `None` if the file has no column names and a different
+/// number of columns, so that its generated names do not correspond to them.
 ///
 /// # Errors
 /// As [`read`].
@@ -219,8 +222,8 @@ pub fn read_by_names(
     if sheet.is_other_vector() { Ok(None) } else { sheet.into_table(&columns, &line).map(Some) }
 }
 
-/// As [`read`], where nobody chose: the columns by the rule, or those of the guess, which is there in either
-/// case.
+/// Like [`read`], with columns selected by the default rule or by inference. The inference is returned in
+/// either case.
 ///
 /// # Errors
 /// As [`read`].
@@ -250,7 +253,7 @@ pub fn describe(path: &Path, progress: &dyn Progress) -> Result<FileInfo> {
 }
 
 /// Lists the clouds of a file in file order; empty for formats with one cloud per file. Each is read as
-/// `FILE:NAME` ([`path_of`]); a name in `path` is ignored.
+/// `FILE:NAME` ([`path_of`]); a name already in `path` is ignored.
 ///
 /// # Errors
 /// [`FormatError`] if the file cannot be read.
@@ -272,7 +275,7 @@ pub fn attribute(path: &Path, name: &str, progress: &dyn Progress) -> Result<Opt
         .finish(recognise(&input).and_then(|format| format.attribute.map_or(Ok(None), |of| of(&input, name))))
 }
 
-/// What whoever reads the file should be told of it: that its first line was taken for none of the table.
+/// A note for the user about how the file was read: its first line was not treated as part of the table.
 pub fn note(path: &Path, progress: &dyn Progress) -> Option<String> {
     let input = Input::new(path, progress).ok()?;
     let format = recognise(&input).ok()?;

@@ -32,7 +32,7 @@ struct Frame {
     width: usize,
 }
 
-/// Lists the frames, named by number, or as many as are listed.
+/// Lists the frames, named by number, up to the limit.
 pub(super) fn parts(input: &Input<'_>) -> Result<Vec<Entry>> {
     Ok(entries(&frames(input)?))
 }
@@ -48,7 +48,7 @@ fn frames(input: &Input<'_>) -> Result<Vec<Frame>> {
         }
         if width > MAX_COLUMNS {
             let what = format!("frame {}, {width} columns", frames.len());
-            return Err(input.unsupported(what, format!("the most that are read are {MAX_COLUMNS}")));
+            return Err(input.unsupported(what, format!("at most {MAX_COLUMNS} are supported")));
         }
         input.reserve_for(&mut frames, 1, "the frames")?;
         frames.push(Frame { atoms, width });
@@ -65,12 +65,12 @@ fn entries(frames: &[Frame]) -> Vec<Entry> {
 
 /// The frame that the path names, or the only one.
 fn choose(frames: &[Frame], input: &Input<'_>) -> Result<usize> {
-    // Frames beyond those that are listed have numbers too.
+    // Frames beyond the listed ones can be selected by number too.
     match input.part().map(str::parse) {
         Some(Ok(at)) if at < frames.len() => Ok(at),
         None if frames.len() > MAX_PARTS => {
-            let why = format!("say which with FILE:NUMBER; there are {}", frames.len());
-            Err(input.unsupported("more frames than are listed", why))
+            let why = format!("choose one with FILE:NUMBER; frames: {}", frames.len());
+            Err(input.unsupported("too many frames to list", why))
         }
         _ => parts::choose(&entries(frames), input),
     }
@@ -95,7 +95,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         let context = || format!("line {}, atom {at}", text.number);
         let count = words(line).count();
         if count != width {
-            return Err(input.malformed(context(), format!("fields: {count} where there should be {width}")));
+            return Err(input.malformed(context(), format!("expected {width} fields, found {count}")));
         }
         let found: Vec<&[u8]> = words(line).collect();
         if at == 0 {
@@ -180,7 +180,7 @@ impl<'i, 'p> Lines<'i, 'p> {
             let number = self.number;
             let count = count.ok_or_else(|| {
                 let more = if number > 1 {
-                    ", which should follow a frame; has that more atoms than it promises?"
+                    ", which should follow a frame; does it have more atoms than declared?"
                 } else {
                     ""
                 };
@@ -207,7 +207,7 @@ impl<'i, 'p> Lines<'i, 'p> {
         if !self.next()? || self.line.trim_ascii().is_empty() {
             return Err(self
                 .input
-                .malformed("cut short", format!("a frame promises {atoms} atoms and has {at}")));
+                .malformed("cut short", format!("a frame declares {atoms} atoms but has {at}")));
         }
         Ok(&self.line)
     }

@@ -1,5 +1,5 @@
-//! NumPy's `.npy`: one numeric array, of points × coordinates or of pictures: n × height × width, and 1 or 3
-//! channels if they are last; or a structured array, which is a table with a column for each field.
+//! NumPy's `.npy`: one numeric array of points × coordinates or of pictures (n × height × width, optionally
+//! with 1 or 3 channels last), or a structured array, which is a table with one column per field.
 
 use std::io::Read;
 
@@ -14,12 +14,12 @@ use super::{
 };
 use crate::table::{Real, Values, with_values};
 
-/// What to do with an array of another shape.
+/// Advice for an array of another shape.
 const RESHAPE: &str = "reshape it to points × coordinates";
 
-/// What errors call an array of one value.
+/// Name of an array with one value in errors.
 pub(super) const SCALAR: &str = "an array of 0 dimensions";
-/// How errors about elements that are not numbers begin.
+/// Prefix of errors about elements that are not numbers.
 pub(super) const ELEMENTS: &str = "elements of type ";
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
@@ -29,7 +29,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     if header.bytes > left {
         return Err(input.malformed(
             "cut short",
-            format!("the header promises {} bytes of data and {left} are there", header.bytes),
+            format!("the header declares {} bytes of data, but the file has {left}", header.bytes),
         ));
     }
     let mut sheet = read_array(&mut file, &header, input, want)?;
@@ -99,18 +99,18 @@ impl Header {
         let io = |why| input.io(why);
         let start = read_bytes(reader, 8).map_err(io)?;
         if !start.starts_with(b"\x93NUMPY") {
-            return Err(input.malformed("header", "it does not begin like a NumPy array"));
+            return Err(input.malformed("header", "does not begin like a NumPy array"));
         }
         let width = if start[6] == 1 { 2 } else { 4 };
         let raw = read_bytes(reader, width).map_err(io)?;
         let length = whole(&raw);
         if length > MAX_HEADER as u64 {
-            return Err(input.malformed("header", format!("it claims a length of {length} bytes")));
+            return Err(input.malformed("header", format!("invalid length of {length} bytes")));
         }
         let text = read_bytes(reader, length).map_err(io)?;
         let text = String::from_utf8_lossy(&text);
         let descr =
-            value_of(&text, "descr").ok_or_else(|| input.malformed("header", "there is no 'descr'"))?;
+            value_of(&text, "descr").ok_or_else(|| input.malformed("header", "'descr' is missing"))?;
         let fortran = match value_of(&text, "fortran_order") {
             Some("True") => true,
             Some("False") => false,
@@ -118,7 +118,7 @@ impl Header {
         };
         let shape = value_of(&text, "shape")
             .and_then(shape)
-            .ok_or_else(|| input.malformed("header", "there is no 'shape' of whole numbers"))?;
+            .ok_or_else(|| input.malformed("header", "'shape' is missing or not whole numbers"))?;
         let rows = *shape.first().ok_or_else(|| input.unsupported(SCALAR, RESHAPE))?;
         let (mut fields, mut stride) = (Vec::new(), 0);
         let (number, endian) = if descr.starts_with('[') {
@@ -164,7 +164,7 @@ impl Header {
             .ok_or_else(|| {
                 input.malformed("shape", format!("{rows} × {columns} numbers are more than a file can hold"))
             })?;
-        // In Fortran order one dimension is the same.
+        // One-dimensional arrays are the same in Fortran order.
         let fortran = fortran && fields.is_empty();
         Ok(Self {
             number,
@@ -185,8 +185,8 @@ impl Header {
         Even { start: 0, record: self.stride, rows: self.rows as u64 }
     }
 
-    /// All columns of the records that `read` picks out of even ones: rows, or one column after the other in
-    /// Fortran order.
+    /// All columns of the records selected by `read` from fixed-size records: rows, or one column after the
+    /// other in Fortran order.
     fn records(
         &self,
         input: &Input<'_>,
@@ -234,8 +234,7 @@ impl Header {
         Ok(self.sheet_columns(input)?.into_iter().map(|column| column.name).collect())
     }
 
-    /// The columns: of pictures they are named after their pixels, from the upper left on, as those of an IDX
-    /// file.
+    /// The columns; those of pictures are named after their pixels, from the upper left, as in an IDX file.
     fn sheet_columns(&self, input: &Input<'_>) -> Result<Vec<SheetColumn>> {
         let columns = self.checked_width(input)?;
         if !self.fields.is_empty() {
@@ -255,11 +254,11 @@ impl Header {
         Ok(SheetColumn::pixels(columns, width, channels))
     }
 
-    /// The number of columns, refused if implausible: each has a name, and nobody searches in a million
+    /// The number of columns, rejected if implausible: each needs a name, and searches do not have a million
     /// dimensions.
     fn checked_width(&self, input: &Input<'_>) -> Result<usize> {
         if self.columns > MAX_COLUMNS {
-            let why = format!("the most that are read are {MAX_COLUMNS}; is the array transposed?");
+            let why = format!("at most {MAX_COLUMNS} are supported; is the array transposed?");
             return Err(input.unsupported(format!("{} columns", self.columns), why));
         }
         input.check_shape(self.rows as u64, self.columns as u64)?;
@@ -328,7 +327,7 @@ fn read_by_column<T: Real>(
     input: &Input<'_>,
 ) -> Result<()> {
     let Header { number, endian, rows, columns: width, .. } = *header;
-    // A column that was selected twice is copied at the end.
+    // A column selected twice is copied at the end.
     let position_of = places(selected, width);
     let mut decoded: Vec<T> = Vec::new();
     for (at, position) in position_of.iter().enumerate() {
@@ -336,7 +335,7 @@ fn read_by_column<T: Real>(
             reader,
             |why| input.io(why),
             |row, bytes| {
-                // Only once data has arrived.
+                // Reserve only once data has arrived.
                 if at == 0 && row == 0 {
                     input.reserve(values, rows * selected.len())?;
                     values.resize(rows * selected.len(), T::default());
@@ -362,7 +361,7 @@ fn read_by_column<T: Real>(
     Ok(())
 }
 
-/// Sizes, as people write them.
+/// Sizes for display: `3 × 4`.
 pub(super) fn sizes(sizes: &[impl ToString]) -> String {
     sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" × ")
 }

@@ -1,8 +1,7 @@
-//! NumPy's `.npz`: a zip archive of arrays, of which one is read.
+//! NumPy's `.npz`: a zip archive of arrays, one of which is read.
 //!
-//! Each array is a [`Entry`]; a two-dimensional one is a table. An archive with a damaged array is not
-//! guessed at: which array is meant could depend on the one that cannot be read, so that another must be
-//! named.
+//! Each array is an [`Entry`]; a two-dimensional one is a table. If an array is damaged, another must be
+//! selected by name, because the damaged one might have been the default.
 
 use std::collections::HashMap;
 use std::io::{BufReader, Read, Seek, SeekFrom};
@@ -32,7 +31,7 @@ fn zip_error(input: &Input<'_>, why: ZipError) -> FormatError {
         ZipError::Io(why) => input.io(why),
         ZipError::UnsupportedArchive(why) => input.unsupported(
             "zip archive",
-            format!("it is packed in a way that is not read ({why}); write it with numpy.savez_compressed"),
+            format!("unsupported compression ({why}); write it with numpy.savez_compressed"),
         ),
         _ => input.malformed("zip archive", "it is damaged, or was cut short"),
     }
@@ -44,7 +43,7 @@ pub fn has(input: &Input<'_>, member: &str) -> bool {
 }
 
 fn open<'a>(input: &Input<'a>) -> Result<ZipArchive<BufReader<Watched<'a>>>> {
-    // Small, as it is filled again at each of possibly many members.
+    // Small, because it is refilled at each of possibly many members.
     let file = BufReader::with_capacity(BUFFER, input.open()?.into_inner());
     ZipArchive::new(file).map_err(|why| zip_error(input, why))
 }
@@ -58,7 +57,7 @@ fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         let mut member = archive.by_index(arrays.indices[chosen]).map_err(|why| zip_error(input, why))?;
         let header = Header::read(&mut member, input)?;
         let mut sheet = read_array(&mut member, &header, input, want)?;
-        // Only at the end of a member is its checksum compared.
+        // Reading to the end of a member verifies its checksum.
         let more = input.pass(&mut member)?;
         if more > 0 {
             sheet.skipped.push(format!("{more} bytes after the array were not read"));
@@ -71,7 +70,7 @@ fn read_archive(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     Ok(sheet)
 }
 
-/// Names the array in an error about what it holds.
+/// Adds the array's name to an error about its content.
 fn within(name: &str, why: FormatError, input: &Input<'_>) -> FormatError {
     match why {
         FormatError::Malformed { what, why, .. } => input.malformed(format!("array `{name}`: {what}"), why),
@@ -120,7 +119,7 @@ impl Arrays {
                 .name_for_index(index)
                 .and_then(Result::ok)
                 .and_then(|name| Some(name.strip_suffix(".npy")?.to_owned()));
-            // A name that is damaged in one place is whole in the other.
+            // A name damaged in one place may be intact in the other.
             let either = || {
                 differs.and_then(|Differing { own, listed, .. }| {
                     [own, listed].into_iter().find_map(|name| name.strip_suffix(b".npy"))
@@ -148,7 +147,8 @@ impl Arrays {
                     };
                     if header.bytes > here {
                         let why = format!(
-                            "the header promises {} bytes of data, which {packed} packed bytes cannot hold",
+                            "the header declares {} bytes of data, which {packed} compressed bytes cannot \
+                             hold",
                             header.bytes
                         );
                         return Err(input.malformed("cut short", why));
@@ -182,7 +182,7 @@ impl Arrays {
         Ok(arrays)
     }
 
-    /// The array that is named, or the obvious one if none is damaged.
+    /// The named array, or the obvious one if none is damaged.
     fn choose(&self, input: &Input<'_>) -> Result<usize> {
         if self.parts.is_empty() && !self.others.is_empty() {
             let members = cut(self.others.len(), |at| format!("`{}`", printable(&self.others[at])));
@@ -192,40 +192,40 @@ impl Arrays {
     }
 }
 
-// The list of members at the end of an archive, held against the header that each member has of its own:
-// damage to either must not hide an array, since another would be taken for the one that is meant.
+// Compares the central directory of an archive with the members' local headers: damage to either must not
+// hide an array, because another would be read in its place.
 
-/// Bytes of a member's own header before its name.
+/// Bytes of a member's local header before its name.
 const OWN: usize = 30;
-/// Bytes of a member's entry in the list before its name.
+/// Bytes of a member's central directory entry before its name.
 const LISTED: usize = 46;
-/// What may follow the list: the record of its end, or the one of large archives.
+/// Signatures that may follow the central directory: the end record, or that of zip64.
 const ENDS: [&[u8; 4]; 2] = [b"PK\x05\x06", b"PK\x06\x06"];
-/// The flags of encryption, which nothing can be unpacked without.
+/// Encryption flags. Encrypted members are not supported.
 const ENCRYPTED: u16 = 0x2041;
 
-/// What a member is said to be, in either place.
+/// A member's properties as declared in either place.
 #[derive(PartialEq)]
 struct Member {
     name: Vec<u8>,
-    /// The method of compression, and whether it is encrypted.
+    /// Compression method and encryption flags.
     packing: (u16, u16),
 }
 
-/// A member that the list and its own header disagree on.
+/// A member whose central directory entry and local header differ.
 struct Differing {
-    /// The name in its own header.
+    /// The name in the local header.
     pub own: Vec<u8>,
-    /// The name in the list.
+    /// The name in the central directory.
     pub listed: Vec<u8>,
     pub why: &'static str,
 }
 
-/// Checks the list, and that members lie side by side, since any number of them could share the same bytes.
-/// Returns those that have a header of their own which says something else.
+/// Checks the central directory, and that members do not overlap, since any number of them could share the
+/// same bytes. Returns members whose local header differs.
 fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<HashMap<usize, Differing>> {
     let bad = |why: String| input.malformed("zip archive", why);
-    // Of those, all but one would be hidden.
+    // All but one of equally named members would be hidden.
     if archive.has_duplicate_names() {
         return Err(bad("several of its members have the same name".to_owned()));
     }
@@ -233,7 +233,7 @@ fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Resul
     let mut places = Vec::new();
     for index in 0..archive.len() {
         let member = archive.by_index_raw(index).map_err(|why| zip_error(input, why));
-        // The array in it is listed as damaged.
+        // Its array is listed as damaged.
         let Ok(member) = member else { continue };
         let Some(start) = member.data_start() else { continue };
         places.push((member.header_start(), start.saturating_add(member.compressed_size()), index));
@@ -252,16 +252,16 @@ fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Resul
         let member = &listed[index];
         let why = match () {
             () if own == *member => continue,
-            () if own.name != member.name => "it has another name in the list at the end",
-            () => "it is packed in another way in the list at the end",
+            () if own.name != member.name => "its name differs from the list at the end",
+            () => "its compression differs from the list at the end",
         };
         differing.insert(index, Differing { own: own.name, listed: member.name.clone(), why });
     }
     Ok(differing)
 }
 
-/// The entries of the list, which must end where the record of its end begins: it may have more than that
-/// record counts.
+/// The entries of the central directory, which must end at the end record: there may be more of them than
+/// that record counts.
 fn listed(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Vec<Member>> {
     let mut file = BufReader::with_capacity(BUFFER, input.open()?.into_inner());
     let mut read = || {
@@ -288,7 +288,7 @@ fn listed(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<V
     }
 }
 
-/// What the header at this byte says; the name may be cut short by the end of the file.
+/// The local header at this byte; the name may be truncated by the end of the file.
 fn own(mut file: impl Read + Seek, start: u64) -> std::io::Result<Member> {
     let mut head = [0; OWN];
     file.seek(SeekFrom::Start(start))?;

@@ -113,7 +113,7 @@ impl Number {
         with_type!(self, all)
     }
 
-    /// Appends the numbers at these places of each row of `width`.
+    /// Appends the numbers at these positions of each row of `width`.
     pub fn decode_selected<T: Real>(
         self,
         endian: Endian,

@@ -1,8 +1,8 @@
-//! Files with several clouds: how they are named, and which one is read.
+//! Files with several clouds: naming them and selecting one.
 //!
-//! `FILE:NAME` selects one, in every format that can have several, and `FILE:skip-lines=COUNT` a text without
-//! its first lines. A path under which there is a file is never split, so that names with colons open as they
-//! are.
+//! `FILE:NAME` selects one, in every format that can have several, and `FILE:skip-lines=COUNT` reads a text
+//! without its first lines. The path of an existing file is never split, so that names with colons open
+//! unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -11,18 +11,18 @@ use serde::{Deserialize, Serialize};
 use super::{FormatError, Input, Result, cut, printable};
 use crate::roles::{has_word, is_in, lower_words};
 
-/// Usual names of point arrays, in order of preference; `train` is what ann-benchmarks searches.
+/// Usual names of point arrays, in order of preference; `train` is the data of ann-benchmarks.
 const PREFERRED: [&str; 10] =
     ["points", "x", "data", "vectors", "embeddings", "features", "coordinates", "xyz", "arr_0", "train"];
 
-/// Words in the names of arrays that are beside the vectors.
+/// Words in the names of arrays that accompany vectors.
 const BESIDE: &str = "label labels id ids pid index indices idx token tokens mask masks box boxes bbox \
                       bboxes seg segmentation score scores neighbor neighbors neighbour neighbours distance \
                       distances";
 /// Words that end the names of vectors, whatever comes before: `token_embeddings`.
 const VECTORS: &str = "embedding embeddings vector vectors feature features point points coordinates";
 
-/// One of the clouds in a file: an array of an archive, a data set, a scan.
+/// One of the clouds in a file: an array in an archive, a data set, a scan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// The name after the colon of `FILE:NAME`.
@@ -41,12 +41,12 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// One that can be read.
+    /// A readable entry.
     pub(super) fn new(name: String, rows: u64, columns: u64, table: bool, about: impl Into<String>) -> Self {
         Self { name, rows, columns, table, about: about.into(), unread: None }
     }
 
-    /// One that cannot be read.
+    /// An unreadable entry.
     pub(super) fn unread(name: String, why: String) -> Self {
         Self { unread: Some(why), ..Self::new(name, 0, 0, false, "") }
     }
@@ -66,8 +66,8 @@ pub(super) fn list(parts: &[Entry]) -> String {
     cut(parts.len(), |at| format!("`{}` ({})", printable(&parts[at].name), parts[at].size()))
 }
 
-/// The index of the part that a path names, or of the obvious one: the only table, one among tables with a
-/// usual name, the only list if there is no table.
+/// The index of the part that a path names, or of the obvious one: the only table, the table with a usual
+/// name, or the only list if there is no table.
 ///
 /// # Errors
 /// [`FormatError::Ambiguous`] if the choice is ambiguous, no part has the name, or there are no parts.
@@ -79,7 +79,7 @@ pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize> {
             .position(|part| part.name == name)
             .or_else(|| parts.iter().position(|part| plain(&part.name) == plain(name)));
         let none =
-            || input.malformed(format!("part `{name}`"), format!("there is none; there are {}", list(parts)));
+            || input.malformed(format!("part `{name}`"), format!("not found; available: {}", list(parts)));
         return found.ok_or_else(none);
     }
     for table in [true, false] {
@@ -101,17 +101,17 @@ pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize> {
         }
     }
     Err(match parts {
-        [] => input.malformed("no arrays", "there are none in the file"),
+        [] => input.malformed("no arrays", "the file has none"),
         // With a single part, the reader's own error is more specific.
         [_] => return Ok(0),
         _ => input.malformed(
             "no arrays",
-            format!("none holds numbers in rows and columns; there are {}", list(parts)),
+            format!("none has numbers in rows and columns; available: {}", list(parts)),
         ),
     })
 }
 
-/// Refuses a name where there is only one cloud; `what` is the kind of file.
+/// Rejects a name for a file with a single cloud; `what` is the kind of file.
 pub(super) fn check_single(what: &str, input: &Input<'_>) -> Result<()> {
     let refused = |name: &str| {
         Err(input.malformed(format!("part `{name}`"), format!("{what} holds one cloud; leave the name out")))
@@ -119,7 +119,7 @@ pub(super) fn check_single(what: &str, input: &Input<'_>) -> Result<()> {
     input.part().map_or(Ok(()), refused)
 }
 
-/// What was found of an array before it is read, from harmless to serious.
+/// The state of an array before it is read, from harmless to serious.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum State {
     Whole,
@@ -127,14 +127,13 @@ pub(super) enum State {
     Scalar,
     /// Valid, but text.
     Text,
-    /// Valid, but of a shape, type or compression that is not read.
+    /// Valid, but with an unsupported shape, type or compression.
     Unread,
     Damaged,
 }
 
-/// As [`choose`] for arrays, which are told apart by name, type and shape. A damaged array, or one that
-/// cannot be read and may be the one that is meant, is refused by `kind` and name: no other array is read in
-/// its place.
+/// Like [`choose`], for arrays, which differ by name, type and shape. A damaged array, or an unreadable one
+/// that may be the intended one, is rejected by `kind` and name; no other array is read in its place.
 ///
 /// # Errors
 /// [`FormatError::Malformed`] for a damaged array, [`FormatError::Unsupported`] for one that is not read; and
@@ -152,7 +151,7 @@ pub(super) fn choose_array(
         return if states[at] == State::Damaged { Err(input.malformed(what(at), why(at))) } else { Ok(at) };
     }
     if let Some(at) = states.iter().position(|&state| state == State::Damaged) {
-        let others = if parts.len() > 1 { "; name another with FILE:NAME" } else { "" };
+        let others = if parts.len() > 1 { "; choose another with FILE:NAME" } else { "" };
         return Err(input.malformed(what(at), format!("{}{others}", why(at))));
     }
     let plain = |at: usize| parts[at].name.rsplit('/').next().unwrap_or_default();
@@ -163,7 +162,7 @@ pub(super) fn choose_array(
             "save it dense, for instance with numpy.save(FILE, matrix.toarray())",
         ))
     };
-    // As SciPy writes it.
+    // SciPy's layout.
     if has("format") && has("shape") && has("data") {
         return sparse();
     }
@@ -193,7 +192,7 @@ pub(super) fn choose_array(
     if chosen.is_none() && has("indptr") {
         return sparse();
     }
-    // An array that is not read may be the one that is meant, unless the chosen one is as good.
+    // An unreadable array may be the intended one, unless the chosen one fits as well.
     let may_be_meant = |at: usize| match chosen {
         Some(chosen) if usual(chosen).is_some() && parts[chosen].table => false,
         Some(chosen) if is_real(chosen) && is_vectors(chosen) => {
@@ -205,8 +204,10 @@ pub(super) fn choose_array(
     };
     let unread = arrays.iter().copied().filter(|&at| states[at] > State::Scalar).find(|&at| may_be_meant(at));
     match (chosen, unread) {
-        (_, Some(at)) => Err(input
-            .unsupported(what(at), format!("{}; name another with FILE:NAME, of {}", why(at), list(parts)))),
+        (_, Some(at)) => Err(input.unsupported(
+            what(at),
+            format!("{}; choose another with FILE:NAME; available: {}", why(at), list(parts)),
+        )),
         (Some(at), None) => Ok(at),
         (None, None) if arrays.iter().any(|&at| states[at] == State::Whole) => {
             Err(FormatError::Ambiguous { parts: parts.to_vec(), path: input.path.clone() })
@@ -215,15 +216,15 @@ pub(super) fn choose_array(
     }
 }
 
-/// What stands for a name where the first lines of a text are passed over, before their number.
+/// Prefix of a name that skips the first lines of a text, before their number.
 const WITHOUT_LINES: &str = "skip-lines=";
 
-/// Builds `FILE:skip-lines=COUNT`, by which a text is read without its first lines.
+/// Builds `FILE:skip-lines=COUNT`, which reads a text without its first lines.
 pub fn path_without_lines(path: &Path, count: u64) -> PathBuf {
     path_of(path, &format!("{WITHOUT_LINES}{count}"))
 }
 
-/// The number of lines that a name says to pass over.
+/// The number of lines that a name says to skip.
 pub(super) fn lines_before(name: &str) -> Option<u64> {
     name.strip_prefix(WITHOUT_LINES)?.parse().ok()
 }

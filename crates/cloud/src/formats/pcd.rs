@@ -1,9 +1,9 @@
-//! PCD, the Point Cloud Library's format, in its three encodings: text, binary point by point, or compressed
-//! field by field.
+//! PCD, the Point Cloud Library's format, in its three encodings: text, binary by point, or compressed by
+//! field.
 //!
-//! A field of several numbers becomes as many columns, `fpfh_0`, `fpfh_1`, …. A packed colour, `rgb` or
-//! `rgba`, becomes the columns `red`, `green`, `blue` (and `alpha`), from 0 to 255. Points that a sensor did
-//! not see are rows of NaN.
+//! A field of several numbers becomes several columns, `fpfh_0`, `fpfh_1`, …. A packed colour, `rgb` or
+//! `rgba`, becomes the columns `red`, `green`, `blue` (and `alpha`), from 0 to 255. Points without a
+//! measurement are rows of NaN.
 
 use std::io::{BufRead, Read};
 
@@ -14,7 +14,7 @@ use super::{
     number_cell, printable, whole,
 };
 
-/// Bytes of a compressed field that are decoded at a time, or one point if that is larger.
+/// Bytes of a compressed field decoded at a time, or one point if that is larger.
 const CHUNK: usize = 1 << 18;
 
 /// Whether a text begins like a PCD header, for files without the first comment line.
@@ -57,7 +57,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let format = format!("PCD, {}{grid}", header.encoding.name());
     let mut sheet = Sheet::new(input, format, columns, selected, header.points, values);
     let behind = match header.encoding {
-        // Lines after the points are refused.
+        // Lines after the points are rejected.
         Encoding::Ascii => 0,
         Encoding::Binary => input.size.saturating_sub(header.length + header.points * header.stride() as u64),
         Encoding::Compressed => input.size.saturating_sub(header.length + 8 + packed),
@@ -68,7 +68,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     Ok(sheet)
 }
 
-/// Reads all columns of some records: by seeking, or sequentially where that is impossible.
+/// Reads all columns of some records: by seeking, or sequentially if seeking is impossible.
 pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut file = input.open()?;
     let header = Header::read(&mut file, input)?;
@@ -99,9 +99,9 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     Ok(picked.into_records(columns))
 }
 
-/// The error for more columns than are read.
+/// The error for too many columns.
 fn too_many_columns(input: &Input<'_>) -> FormatError {
-    input.unsupported("too many columns", format!("the most that are read are {MAX_PCD_COLUMNS}"))
+    input.unsupported("too many columns", format!("at most {MAX_PCD_COLUMNS} are supported"))
 }
 
 /// A column, and the bytes of a point that it is decoded from.
@@ -142,7 +142,7 @@ impl Cell {
             if count > MAX_PCD_COLUMNS - cells.len() {
                 return Err(too_many_columns(input));
             }
-            // Each column has the name, here and in the sheet.
+            // Each name is stored here and in the sheet.
             let bytes = field.name.len() as u64 + size_of::<Self>() as u64;
             input.claim(
                 (2 * bytes * count as u64).saturating_add(SheetColumn::claimed(count as u64)),
@@ -159,7 +159,7 @@ impl Cell {
             }
         }
         if cells.is_empty() {
-            return Err(input.malformed("header", "there are no fields but padding"));
+            return Err(input.malformed("header", "no fields except padding"));
         }
         Ok(cells)
     }
@@ -217,18 +217,18 @@ fn ascii(
         if input.read_line(&mut file, b'\n', &mut line)? == 0 {
             return Err(input.malformed(
                 "cut short",
-                format!("the header promises {} points and there are {row}", header.points),
+                format!("the header declares {} points, but the file has {row}", header.points),
             ));
         }
         let words = cell::words(&line);
-        // Counted first, as a line may be as long as the file.
+        // Counted first, because a line may be as long as the file.
         let count = words.clone().count();
         if count == 0 {
             continue;
         }
         let bad = |why: String| input.malformed(format!("line {number}, point {row}"), why);
         if count != width {
-            return Err(bad(format!("there are {count} numbers where there should be {width}")));
+            return Err(bad(format!("expected {width} numbers, found {count}")));
         }
         let words: Vec<&[u8]> = words.collect();
         point.clear();
@@ -261,7 +261,8 @@ fn ascii(
 /// The error for more points than the header declares.
 fn too_many(header: &Header, points: u64, input: &Input<'_>) -> FormatError {
     let why = format!(
-        "{points} where the header promises {}; if they all belong there, correct POINTS, WIDTH and HEIGHT",
+        "the header declares {}, but the file has {points}; if they all belong there, correct POINTS, WIDTH \
+         and HEIGHT",
         header.points
     );
     input.malformed("points", why)
@@ -272,7 +273,7 @@ fn binary(mut file: impl Read, header: &Header, cells: &[&Cell], input: &Input<'
     let left = input.size.saturating_sub(header.length);
     if header.points > left / stride as u64 {
         let why = format!(
-            "the header promises {} points of {stride} bytes and there are {}",
+            "the header declares {} points of {stride} bytes, but the file has {}",
             header.points,
             left / stride as u64
         );
@@ -310,12 +311,12 @@ fn compressed(
     if packed > left {
         return Err(input.malformed(
             "cut short",
-            format!("the header promises {packed} compressed bytes and there are {left}"),
+            format!("the header declares {packed} compressed bytes, but the file has {left}"),
         ));
     }
     if header.points.checked_mul(header.stride() as u64) != Some(unpacked) {
         let why = format!(
-            "{} points of {} bytes are not the {unpacked} bytes that it promises",
+            "{} points of {} bytes do not match the declared {unpacked} bytes",
             header.points,
             header.stride()
         );
@@ -324,14 +325,14 @@ fn compressed(
     if unpacked > packed.saturating_mul(LZF) {
         return Err(input.malformed(
             "compressed points",
-            format!("{unpacked} bytes cannot be in {packed} compressed ones"),
+            format!("{unpacked} bytes cannot fit in {packed} compressed bytes"),
         ));
     }
     let fail = |why: std::io::Error| match why.kind() {
         std::io::ErrorKind::InvalidData => input.malformed("compressed points", why.to_string()),
         _ => input.io(why),
     };
-    // The declared sizes were checked against the size of the file above.
+    // The declared sizes were checked against the file size above.
     let (rows, width) = (header.points as usize, cells.len());
     let selected = wanted.map_or(rows, <[usize]>::len);
     let mut values = Vec::new();
@@ -372,7 +373,7 @@ fn compressed(
     if points.read(&mut [0]).map_err(fail)? > 0 {
         return Err(input.malformed(
             "compressed points",
-            format!("they unpack to more than the {unpacked} bytes that are promised"),
+            format!("they decompress to more than the declared {unpacked} bytes"),
         ));
     }
     Ok((values, packed))
@@ -451,7 +452,7 @@ impl Header {
             lines += 1;
             length += count;
             if count == 0 {
-                return Err(input.malformed("header", "there is no line `DATA`"));
+                return Err(input.malformed("header", "line `DATA` is missing"));
             }
             let text = String::from_utf8_lossy(&line);
             let bad = |why: &str| {
@@ -486,13 +487,13 @@ impl Header {
             }
         };
         if names.is_empty() {
-            return Err(input.malformed("header", "there is no line `FIELDS`"));
+            return Err(input.malformed("header", "line `FIELDS` is missing"));
         }
         if names.len() > MAX_PCD_COLUMNS {
             return Err(too_many_columns(input));
         }
         let agree = |what: &str, count: usize| {
-            let why = || format!("there are {} fields and {count} in `{what}`", names.len());
+            let why = || format!("{} fields but {count} values in `{what}`", names.len());
             if count == 0 || count == names.len() { Ok(()) } else { Err(input.malformed("header", why())) }
         };
         agree("SIZE", sizes.len())?;
@@ -511,7 +512,7 @@ impl Header {
             let why = || {
                 input.malformed(
                     "header",
-                    format!("field `{name}` is {kind} of {size} bytes, which PCD does not know"),
+                    format!("field `{name}` is {kind} of {size} bytes, which is not a PCD type"),
                 )
             };
             let number = number.ok_or_else(why)?;
@@ -520,18 +521,19 @@ impl Header {
             let least = usize::from(name != PADDING);
             let count = usize::try_from(count).ok().filter(|count| (least..=MAX_PCD_COLUMNS).contains(count));
             let count = count.ok_or_else(|| {
-                input.malformed("header", format!("field `{name}` is there {} times", counts[at]))
+                input.malformed("header", format!("field `{name}` has invalid count {}", counts[at]))
             })?;
             Ok(Field { name, number, count })
         };
         let fields: Vec<Field> = names.into_iter().enumerate().map(field).collect::<Result<_>>()?;
         let (width, height) = (width.or(points), height.unwrap_or(1));
-        let width =
-            width.ok_or_else(|| input.malformed("header", "there is neither `WIDTH` nor `POINTS`"))?;
+        let width = width.ok_or_else(|| input.malformed("header", "`WIDTH` and `POINTS` are missing"))?;
         let grid = width.checked_mul(height);
         let points = points.or(grid).unwrap_or(u64::MAX);
         if grid != Some(points) {
-            return Err(input.malformed("header", format!("{width} × {height} points are not {points}")));
+            return Err(
+                input.malformed("header", format!("{width} × {height} points do not match POINTS {points}"))
+            );
         }
         Ok(Self { encoding, fields, width, height, points, length: length as u64, lines })
     }

@@ -14,7 +14,7 @@ use crate::table::{Real, Values, with_values};
 /// A file that is read in order.
 type File<'p> = BufReader<Watched<'p>>;
 
-/// Names that programs give to the element with the points.
+/// Names used for the element with the points.
 const VERTEX: [&str; 4] = ["vertex", "vertices", "point", "points"];
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
@@ -30,7 +30,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut values = Values::new(header.encoding != Encoding::Ascii && properties.iter().all(fits));
     header.elements[..at].iter().try_for_each(|element| stream.skip(element))?;
     with_values!(&mut values, values => stream.read(vertex, &properties, values))?;
-    // What follows the last element is nothing that the header tells of.
+    // Data after the last element is not declared in the header.
     let behind = if at + 1 == header.elements.len() { stream.rest()? } else { 0 };
     let lists = vertex.properties.iter().filter(|property| property.count.is_some());
     let mut skipped: Vec<String> =
@@ -86,7 +86,7 @@ fn open<'i, 'p>(input: &'i Input<'p>) -> Result<(Stream<'i, 'p>, Header, usize)>
             } else {
                 cut(elements.len(), |at| format!("`{}`", elements[at].name))
             };
-            input.malformed("header", format!("there is no element `vertex`; there are {names}"))
+            input.malformed("header", format!("element `vertex` not found; available: {names}"))
         })?;
     if elements[at].scalars().is_empty() {
         return Err(input.malformed(
@@ -188,7 +188,7 @@ impl Header {
             header.lines += 1;
             left -= count;
             if count == 0 {
-                return Err(input.malformed("header", "there is no `end_header`"));
+                return Err(input.malformed("header", "`end_header` is missing"));
             }
             let text = String::from_utf8_lossy(&line);
             let words: Vec<&str> = text.split_ascii_whitespace().collect();
@@ -211,27 +211,29 @@ impl Header {
                     });
                 }
                 ["element", name, count] => {
-                    let count = count.parse().map_err(|_| bad("has no whole number of elements"))?;
+                    let count = count.parse().map_err(|_| bad("has an invalid number of elements"))?;
                     header.elements.push(Element { name: name.to_owned(), count, properties: Vec::new() });
                 }
                 ["property", "list", count, number, name] => {
                     let types = type_of(count)
                         .filter(|count| !matches!(count, Number::F32 | Number::F64))
                         .zip(type_of(number));
-                    let (count, number) = types.ok_or_else(|| bad("has types that PLY does not know"))?;
-                    let element = header.elements.last_mut().ok_or_else(|| bad("belongs to no element"))?;
+                    let (count, number) = types.ok_or_else(|| bad("has unknown types"))?;
+                    let element =
+                        header.elements.last_mut().ok_or_else(|| bad("precedes the first element"))?;
                     element.properties.push(Property { name: name.to_owned(), number, count: Some(count) });
                 }
                 ["property", number, name] => {
-                    let number = type_of(number).ok_or_else(|| bad("has a type that PLY does not know"))?;
-                    let element = header.elements.last_mut().ok_or_else(|| bad("belongs to no element"))?;
+                    let number = type_of(number).ok_or_else(|| bad("has an unknown type"))?;
+                    let element =
+                        header.elements.last_mut().ok_or_else(|| bad("precedes the first element"))?;
                     element.properties.push(Property { name: name.to_owned(), number, count: None });
                 }
                 ["end_header"] => break,
                 _ => return Err(bad("is not a line of a PLY header")),
             }
         }
-        header.encoding = encoding.ok_or_else(|| input.malformed("header", "there is no `format`"))?;
+        header.encoding = encoding.ok_or_else(|| input.malformed("header", "`format` is missing"))?;
         Ok(header)
     }
 }
@@ -311,7 +313,7 @@ impl Stream<'_, '_> {
         reader.stream_position().map_err(|why| input.io(why))
     }
 
-    /// The number of bytes that are left, of text not counting white space.
+    /// The number of remaining bytes, excluding white space in text.
     fn rest(self) -> Result<u64> {
         match self {
             Self::Ascii(ascii) => ascii.rest(),
@@ -354,7 +356,7 @@ impl<'i, 'p> Ascii<'i, 'p> {
         Ok(value)
     }
 
-    /// The number of bytes that are left, not counting white space.
+    /// The number of remaining bytes, excluding white space.
     fn rest(mut self) -> Result<u64> {
         let black = |bytes: &[u8]| bytes.iter().filter(|byte| !byte.is_ascii_whitespace()).count() as u64;
         let mut count = black(&self.line[self.at..]);
@@ -468,7 +470,7 @@ fn cut_short(element: &Element, why: io::Error, input: &Input<'_>) -> FormatErro
         input.malformed(
             "cut short",
             format!(
-                "the header promises {} of element `{}` and the file ends before",
+                "the header declares {} of element `{}`, but the file ends earlier",
                 element.count, element.name
             ),
         )

@@ -1,4 +1,4 @@
-//! Every format, and which of them a file has.
+//! All formats, and recognition of a file's format.
 
 use std::io::Read;
 use std::path::Path;
@@ -25,13 +25,13 @@ pub struct Format {
     pub about: &'static str,
     /// The possible first bytes of a file; empty if there is no magic number.
     magic: &'static [&'static [u8]],
-    /// Whether a file's beginning looks like this format. Consulted if there is no magic number and the
-    /// extension is a generic one for text, or missing.
+    /// Whether a file's beginning looks like this format. Used if there is no magic number and the extension
+    /// is missing or a generic one for text.
     looks: fn(&[u8]) -> bool,
     /// Whether the file may be gzipped.
     gzip: bool,
     pub(super) read: fn(&Input<'_>, &Want<'_>) -> Result<Sheet>,
-    /// Lists the clouds of a file, for formats that can have several; `read` then reads the one of
+    /// Lists the clouds of a file, for formats that can have several; `read` then reads the one chosen by
     /// [`super::parts::choose`].
     pub(super) parts: Option<ListParts>,
     /// The 1-based line of a record, for line-oriented formats.
@@ -50,7 +50,7 @@ impl Format {
 
 /// Every supported format, in display order.
 pub fn registry() -> &'static [Format] {
-    /// What most formats have.
+    /// Defaults of most formats.
     const PLAIN: Format = Format {
         name: TEXT,
         extensions: &[],
@@ -79,8 +79,8 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "word vectors",
             extensions: &["vec"],
-            about: "GloVe, word2vec and fastText as text: a word and its numbers a line; also as .txt and \
-                    .gz",
+            about: "GloVe, word2vec and fastText as text: one word with its numbers per line; also as .txt \
+                    and .gz",
             looks: words::looks,
             gzip: true,
             read: words::read,
@@ -91,7 +91,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: JSON,
             extensions: &["json", "jsonl", "ndjson", "jsonlines", "geojson"],
-            about: "points in an array, an object or a line each, or column by column; GeoJSON points; also \
+            about: "points in an array, in an object, one per line, or by column; GeoJSON points; also \
                     as .gz",
             looks: json::looks,
             gzip: true,
@@ -102,7 +102,7 @@ pub fn registry() -> &'static [Format] {
         },
         Format {
             name: "XYZ file of atoms",
-            about: "an element and x, y, z a line, after their number and remarks; also as .gz",
+            about: "one element with x, y, z per line, after their count and a comment; also as .gz",
             looks: molecule::looks,
             gzip: true,
             read: molecule::read,
@@ -113,7 +113,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "NumPy array",
             extensions: &["npy"],
-            about: "one- or two-dimensional, any real type, C or Fortran order; structured ones as tables",
+            about: "one- or two-dimensional, any real type, C or Fortran order; structured arrays as tables",
             magic: &[b"\x93NUMPY"],
             read: npy::read,
             records: npy::records,
@@ -122,7 +122,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: NPZ,
             extensions: &["npz"],
-            about: "its two-dimensional array, or FILE:NAME",
+            about: "its two-dimensional array, or any by FILE:NAME",
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
             read: npz::read,
             parts: Some(npz::parts),
@@ -142,7 +142,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "Arrow or Feather file",
             extensions: &["arrow", "arrows", "feather", "ipc"],
-            about: "as Parquet, also as a stream; uncompressed or LZ4",
+            about: "like Parquet, also as a stream; uncompressed or LZ4",
             magic: &[b"ARROW1"],
             looks: arrow::looks_streamed,
             read: arrow::read_ipc,
@@ -153,7 +153,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "HDF5 file",
             extensions: &["hdf5", "h5", "hdf", "he5"],
-            about: "its data sets of numbers, as FILE:PATH; `train` of ann-benchmarks",
+            about: "numeric data sets, by FILE:PATH; `train` in files of ann-benchmarks",
             magic: &[b"\x89HDF\r\n\x1a\n"],
             read: hdf5::read,
             parts: Some(hdf5::parts),
@@ -164,7 +164,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "TEXMEX vector file",
             extensions: &["fvecs", "bvecs", "ivecs"],
-            about: "f32, u8 or i32 vectors, each with its dimension",
+            about: "f32, u8 or i32 vectors, each preceded by its dimension",
             read: |input, want| vectors::texmex(input)?.read(input, want),
             records: |input, wanted| vectors::texmex(input)?.records(input, wanted),
             ..PLAIN
@@ -172,7 +172,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "Big-ANN vector file",
             extensions: &["fbin", "u8bin", "i8bin", "ibin"],
-            about: "f32, u8, i8 or i32 vectors after their number and dimension",
+            about: "f32, u8, i8 or i32 vectors, preceded by their number and dimension",
             read: |input, want| vectors::big_ann(input)?.read(input, want),
             records: |input, wanted| vectors::big_ann(input)?.records(input, wanted),
             ..PLAIN
@@ -189,7 +189,7 @@ pub fn registry() -> &'static [Format] {
                 "idx2-int",
                 "idx3-int",
             ],
-            about: "MNIST and its like: an image is a row, its label a column; also as .gz",
+            about: "MNIST and similar: one row per image, with its label as a column; also as .gz",
             looks: idx::looks,
             gzip: true,
             read: idx::read,
@@ -199,7 +199,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "PLY file",
             extensions: &["ply"],
-            about: "ASCII or binary; the vertices, whatever else there is",
+            about: "ASCII or binary; the vertices, ignoring other elements",
             magic: &[b"ply\n", b"ply\r"],
             read: ply::read,
             records: ply::records,
@@ -218,7 +218,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: "E57 file",
             extensions: &["e57"],
-            about: "x, y, z of a scan in the frame of the file, intensity, colours; FILE:NAME of several",
+            about: "x, y, z of a scan in the file's frame, intensity, colours; FILE:NAME for one of several",
             magic: &[b"ASTM-E57"],
             read: e57::read,
             parts: Some(e57::parts),
@@ -319,35 +319,35 @@ pub(super) const FOREIGN: &[Foreign] = &[
 /// Recognised by its first line, because many of these files have no extension of their own.
 const LIBSVM: &str = "LIBSVM";
 
-/// What to do with a packed file.
+/// Advice for a packed file.
 const UNPACK: &str = "unpack it first";
 
-/// What to do with a table of places.
+/// Advice for a table of positions.
 const TO_CSV: &str = "convert it to CSV, for instance with ogr2ogr -lco GEOMETRY=AS_XY";
 
-/// What to do with a mesh.
+/// Advice for a mesh.
 const MESH: &str =
     "convert its vertices to PLY, for instance with CloudCompare -O FILE -C_EXPORT_FMT PLY -SAVE_CLOUDS";
 
 pub(super) const GZIP: &[u8] = &[0x1f, 0x8b];
 
-/// The name of the format that is a zip archive.
+/// Name of the format that is a zip archive.
 const NPZ: &str = "NumPy archive";
 
-/// The name of the format of tables.
+/// Name of the table format.
 pub(super) const TEXT: &str = "delimited text";
 
-/// The name of the format that other texts are easily mistaken for.
+/// Name of the format that other texts are easily mistaken for.
 const JSON: &str = "JSON";
 
-/// All extensions, for errors about files of none of the formats.
+/// All extensions, for errors about unknown files.
 pub(super) fn known_extensions() -> String {
     let all: Vec<String> = registry()
         .iter()
         .flat_map(|format| format.extensions)
         .map(|extension| format!(".{extension}"))
         .collect();
-    format!("what is read: {}", all.join(" "))
+    format!("supported extensions: {}", all.join(" "))
 }
 
 /// Bytes sampled from the start of a file.
@@ -355,7 +355,7 @@ const HEAD: u64 = 1 << 16;
 /// Extensions that only say "text": the content may be of any text format.
 const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
 
-/// The format of a file; it must support several clouds if one is named.
+/// Recognises the format of a file; it must support several clouds if one is named.
 pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format> {
     let format = recognise_name(input)?;
     if let (None, Some(name)) = (format.parts, input.part()) {
@@ -367,7 +367,7 @@ pub(super) fn recognise(input: &Input<'_>) -> Result<&'static Format> {
     Ok(format)
 }
 
-/// The format that the extension and the first bytes agree on.
+/// The format on which the extension and the first bytes agree.
 fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     // Files in /proc report a length of 0, and reading one such as /proc/kmsg can block.
     let head = if input.size > 0 { unpacked::beginning(input.open()?, HEAD, input)? } else { Vec::new() };
@@ -382,7 +382,7 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
         .unwrap_or_default();
     let gzip = head.starts_with(GZIP);
     if gz_name && !gzip {
-        return Err(input.malformed("named .gz", "it does not begin like gzip; is it damaged, or renamed?"));
+        return Err(input.malformed("named .gz", "does not begin like gzip; is it damaged, or renamed?"));
     }
 
     let by_extension = registry().iter().find(|format| format.extensions.contains(&extension.as_str()));
@@ -390,12 +390,12 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     let open = by_extension.is_none() || ANY_TEXT.contains(&extension.as_str());
     let by_magic = registry().iter().find(|format| format.begins(&head));
     if input.skipped > 0 {
-        // What the first lines look like says nothing of the others.
+        // The first lines may differ from the rest.
         let text = &registry()[0];
         return match by_magic.or(by_extension).filter(|format| format.name != text.name) {
             Some(format) => Err(input.unsupported(
-                "lines to pass over",
-                format!("{} is not read line by line; skip-lines is for text", article(format.name)),
+                "skip-lines",
+                format!("{} is not read line by line; only text is", article(format.name)),
             )),
             None => Ok(text),
         };
@@ -415,7 +415,7 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
                 || *what == LIBSVM && is_libsvm(&text)
         })
     {
-        return Err(input.unsupported(format!("{what} files are not read"), *way_out));
+        return Err(input.unsupported(format!("{what} files are not supported"), *way_out));
     }
     if gzip {
         if let Some(format) = by_extension.filter(|format| !format.gzip) {
@@ -435,7 +435,7 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
             Err(input.malformed(format!("named .{extension}"), why))
         }
         (Some(named), None) if !named.magic.is_empty() && !(named.looks)(&head) => {
-            let why = format!("it does not begin like {}; is it damaged, or renamed?", article(named.name));
+            let why = format!("does not begin like {}; is it damaged, or renamed?", article(named.name));
             Err(input.malformed(format!("named .{extension}"), why))
         }
         (Some(named), None)
@@ -456,25 +456,25 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
     }
 }
 
-/// Whether each of the first lines of a text has a label and then only `index:value`, by ascending index.
-/// Read as columns, the label would be the only number.
+/// Whether each of the first lines of a text has a label followed only by `index:value` in ascending order of
+/// index. Read as columns, the label would be the only number.
 fn is_libsvm(head: &[u8]) -> bool {
-    /// More than that tell no more.
+    /// Maximum number of lines checked.
     const LINES: usize = 100;
     let text = String::from_utf8_lossy(head);
-    // The last line may be cut, unless it is the only one.
+    // The last line may be truncated, unless it is the only one.
     let whole = text.rfind('\n').map_or(&*text, |end| &text[..end]);
     let lines = whole
         .lines()
         .map(|line| line.split('#').next().unwrap_or_default())
         .filter(|line| !line.trim().is_empty());
-    // Of each line, how many values it has.
+    // Number of values per line.
     let Some(counts) = lines.take(LINES).map(sparse_values).collect::<Option<Vec<_>>>() else { return false };
-    // One on each line may be a ratio, or a score.
+    // A single value per line may be a ratio or a score.
     counts.iter().any(|&count| count > 1) || counts.iter().any(|&count| count != counts[0])
 }
 
-/// The number of values on a line of a LIBSVM file; `None` if it is no such line.
+/// The number of values on a line of a LIBSVM file; `None` for other lines.
 fn sparse_values(line: &str) -> Option<usize> {
     let mut fields = line.split_ascii_whitespace();
     fields.next()?.parse::<f64>().ok()?;

@@ -40,9 +40,9 @@ pub struct FileInfo {
     pub columns: Vec<ColumnInfo>,
     /// Indices of the columns that are coordinates by default.
     pub default_columns: Vec<usize>,
-    /// Indices of the columns that look like coordinates, in the order of the axes.
+    /// Indices of the columns that look like coordinates, in axis order.
     pub guessed_columns: Vec<usize>,
-    /// Those columns by name, with what decided: `searches x, y (by name), not id (id)`.
+    /// Those columns by name, with the reason: `searches x, y (by name), not id (id)`.
     #[serde(default)]
     pub searches: String,
     /// Content that was not read, one sentence each.
@@ -52,14 +52,14 @@ pub struct FileInfo {
 /// Name, type and range of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ColumnInfo {
-    /// From the file, or made up.
+    /// From the file, or generated.
     pub name: String,
-    /// Whether the name is made up.
+    /// Whether the name is generated.
     #[serde(skip)]
     pub made_up: bool,
     /// The type of its content.
     pub kind: ColumnKind,
-    /// What it is taken for where nobody chose.
+    /// Its inferred role.
     pub role: Role,
     /// The smallest finite value of a numeric column.
     pub min: Option<f64>,
@@ -79,7 +79,7 @@ pub struct ColumnInfo {
     pub moment: Option<Moment>,
 }
 
-/// A column of a file, as its reader found it.
+/// A column of a file as found by its reader.
 #[derive(Clone, Debug)]
 pub(super) struct SheetColumn {
     pub name: String,
@@ -92,7 +92,7 @@ pub(super) struct SheetColumn {
     pub mixed: bool,
     /// Whether it is an attribute, such as a label, and a coordinate only if selected explicitly.
     pub beside: bool,
-    /// Whether it is one element of a vector: the row of an array, or a list. Unless `beside` is set it is a
+    /// Whether it is an element of a vector: an array row or a list. Unless `beside` is set it is a
     /// coordinate, whatever it contains.
     pub element: bool,
     /// Another name that selects it.
@@ -166,7 +166,7 @@ impl SheetColumn {
         Self { beside: true, ..Self::numeric(name.to_owned()) }
     }
 
-    /// Bytes that this many columns with short names take, about.
+    /// Approximate bytes of this many columns with short names.
     pub fn claimed(count: u64) -> u64 {
         count.saturating_mul(2 * (size_of::<Self>() + 32) as u64)
     }
@@ -189,7 +189,7 @@ impl SheetColumn {
         Self { element: true, ..Self::numeric(name) }
     }
 
-    /// The columns of pictures, named after their pixels from the upper left on.
+    /// The columns of pictures, named after their pixels from the upper left.
     pub fn pixels(count: usize, width: usize, channels: &[&str]) -> Vec<Self> {
         let name = |at: usize| {
             let (pixel, channel) = (at / channels.len(), channels[at % channels.len()]);
@@ -206,7 +206,7 @@ impl SheetColumn {
 
 /// The name of a column, of at most [`MAX_NAME`] characters.
 fn shortened(name: String) -> String {
-    // A character takes a byte at least.
+    // A character has at least one byte.
     if name.len() <= MAX_NAME {
         printable(&name)
     } else {
@@ -217,7 +217,7 @@ fn shortened(name: String) -> String {
 /// Coordinates that the file itself declares, such as the geometry of a GeoParquet file.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Declared {
-    /// Indices of the columns, in the order of the axes.
+    /// Indices of the columns, in axis order.
     pub columns: Vec<usize>,
     /// Completes "searches COLUMNS (…)": `points in WKB, OGC:CRS84`.
     pub why: String,
@@ -229,13 +229,13 @@ pub struct Sheet {
     pub(super) path: PathBuf,
     pub(super) format: String,
     pub(super) columns: Vec<SheetColumn>,
-    /// The column index of each value in a row of `values`, ascending or in the order of the selection.
+    /// The column index of each value in a row of `values`, ascending or in selection order.
     pub(super) selected: Vec<usize>,
     pub(super) rows: u64,
     /// rows × selected values, row-major.
     pub(super) values: Values,
     pub(super) skipped: Vec<String>,
-    /// Coordinates by the file's own declaration, which no guess overrides.
+    /// Coordinates declared by the file, which inference does not override.
     pub(super) declared: Option<Declared>,
 }
 
@@ -253,7 +253,8 @@ impl Want<'_> {
         Ok(match self {
             Self::Chosen(ColumnChoice::Named(names)) => named(names, columns, &input.path)?,
             Self::Chosen(ColumnChoice::Default) => {
-                // Also what the guess may prefer: it cannot take columns that were not read.
+                // Also the columns that inference may prefer, because it cannot select columns that were not
+                // read.
                 let all = || (0..columns.len()).filter(|&at| !columns[at].beside).collect();
                 conventional(columns).map_or_else(all, |mut conventional| {
                     let headings: Vec<_> = columns
@@ -275,8 +276,7 @@ impl Want<'_> {
 }
 
 impl Want<'_> {
-    /// The texts of a first column of text, if that is the one that is wanted. It has no numbers to be
-    /// selected.
+    /// A text store for the first column, if that text column is requested. It has no numbers to select.
     pub fn texts(&self, selected: &mut Vec<usize>) -> Option<Texts> {
         let texts = (matches!(self, Self::Column(_)) && *selected == [0]).then(Texts::default);
         selected.retain(|&at| at > 0);
@@ -285,7 +285,7 @@ impl Want<'_> {
 }
 
 impl Sheet {
-    /// Whether only some of its columns were selected although none has a name of the file's own.
+    /// Whether only some columns were selected although none has a name from the file.
     pub(super) fn is_other_vector(&self) -> bool {
         let vector = || self.columns.iter().filter(|column| !column.beside);
         vector().all(|column| column.made_up) && vector().count() != self.selected.len()
@@ -365,7 +365,7 @@ impl Sheet {
     }
 
     /// Columns that are coordinates by name, whatever they contain; otherwise all columns that are numeric or
-    /// begin with numbers: one bad value must not change the number of dimensions.
+    /// begin with numbers, because one bad value must not change the number of dimensions.
     pub(super) fn default_columns(&self) -> Vec<usize> {
         if let Some(declared) = &self.declared {
             return declared.columns.clone();
@@ -376,8 +376,7 @@ impl Sheet {
             .unwrap_or_else(|| (0..self.columns.len()).filter(|&at| meant(&self.columns[at])).collect())
     }
 
-    /// Extracts the selected columns in the order of the selection. `line` finds the line of a record, in
-    /// text.
+    /// Extracts the selected columns in selection order. `line` finds the line of a record in text.
     ///
     /// # Errors
     /// [`FormatError::Column`] if a column does not exist, was not read or is not numeric, or if none is
@@ -390,10 +389,10 @@ impl Sheet {
         self.into_columns(&chosen, asked, line)
     }
 
-    /// Extracts columns by their numbers, in this order. `asked` is whether somebody chose them.
+    /// Extracts columns by number, in this order. `asked` tells whether the user selected them.
     ///
     /// # Errors
-    /// As [`Self::into_table`].
+    /// As for [`Self::into_table`].
     pub(super) fn into_columns(
         self,
         chosen: &[usize],
@@ -447,7 +446,7 @@ impl Sheet {
     }
 }
 
-/// The first place of each of `count` columns in a selection.
+/// The first position of each of `count` columns in a selection.
 pub(super) fn places(selected: &[usize], count: usize) -> Vec<Option<usize>> {
     let mut places = vec![None; count];
     selected.iter().enumerate().for_each(|(place, &at)| places[at] = places[at].or(Some(place)));
@@ -464,7 +463,7 @@ pub(super) fn gather<T: Real>(
     if positions.iter().copied().eq(0..width) {
         return Ok(values);
     }
-    // In place, each value moves to the front: none may be written over before it was read for the last time.
+    // In place, values move towards the front, so none is overwritten before its last use.
     if !positions.is_sorted_by(|one, next| one < next) {
         let count = (values.len() / width.max(1)).saturating_mul(positions.len());
         let mut gathered =
@@ -486,13 +485,11 @@ pub(super) fn gather<T: Real>(
 
 /// The error for running out of memory for a number of values of `size` bytes each.
 pub(super) fn no_memory(values: u64, size: usize, path: PathBuf) -> FormatError {
-    let why =
-        format!("there is no memory for {values} values ({} bytes)", values.saturating_mul(size as u64));
+    let why = format!("not enough memory for {values} values ({} bytes)", values.saturating_mul(size as u64));
     FormatError::Unsupported { what: "too large".to_owned(), why, path }
 }
 
-/// The columns that are coordinates by name, whatever else there is: x, y, z, or x, y, or longitude and
-/// latitude.
+/// The columns that are coordinates by name, whatever else exists: x, y, z; x, y; or longitude and latitude.
 pub(super) fn conventional(columns: &[SheetColumn]) -> Option<Vec<usize>> {
     const SETS: &[&[&[&str]]] = &[
         &[&["x"], &["y"], &["z"]],
@@ -521,7 +518,7 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> R
     let aliases: HashMap<&str, Vec<usize>> =
         (0..columns.len()).filter_map(|at| Some((columns[at].alias?, vec![at]))).collect();
     let one = |name: &String| {
-        // As the columns' own names are cut.
+        // Truncated like the columns' own names.
         let name = &shortened(name.clone());
         let lower = name.to_ascii_lowercase();
         let found =
@@ -531,7 +528,8 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> R
             Some(&[at]) => return Ok(at),
             Some(several) => {
                 let positions = cut(several.len(), |at| several[at].to_string());
-                let why = format!("there are {}; choose by index: {positions}", several.len());
+                let why =
+                    format!("{} columns have this name; choose one by index: {positions}", several.len());
                 FormatError::Column { what, why, hint: None, path }
             }
             None => match name.parse() {
@@ -541,7 +539,7 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> R
                     let meant = meant
                         .map_or_else(String::new, |meant| format!(" (did you mean `{}`?)", printable(meant)));
                     let why = format!(
-                        "there is none{meant}; there are {}",
+                        "not found{meant}; available: {}",
                         cut(columns.len(), |at| format!("{at} `{}`", columns[at].name))
                     );
                     FormatError::NoColumn { what, why, path }
@@ -594,7 +592,7 @@ mod tests {
         let message = no_memory(1 << 61, 8, "a.csv".into()).to_string();
         assert_eq!(
             message,
-            "too large: there is no memory for 2305843009213693952 values (18446744073709551615 bytes): \
+            "too large: not enough memory for 2305843009213693952 values (18446744073709551615 bytes): \
              a.csv"
         );
     }

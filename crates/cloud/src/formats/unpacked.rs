@@ -31,20 +31,20 @@ pub(super) fn unmarked(text: &[u8]) -> &[u8] {
     text.strip_prefix(MARK).unwrap_or(text)
 }
 
-/// The first bytes of a stream, at most as many.
+/// At most `most` bytes from the start of a stream.
 pub(super) fn beginning(stream: impl Read, most: u64, input: &Input<'_>) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     stream.take(most).read_to_end(&mut bytes).map_err(|why| input.io(why))?;
     Ok(bytes)
 }
 
-/// As [`bytes`], without a byte order mark and the lines that are passed over.
+/// Like [`bytes`], without a byte order mark and skipped lines.
 pub(super) fn text<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool)> {
     let (stream, gzip, _) = text_after(input)?;
     Ok((stream, gzip))
 }
 
-/// As [`text`], with the number of bytes before it.
+/// Like [`text`], with the number of bytes before it.
 pub(super) fn text_after<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>, bool, u64)> {
     let (mut stream, gzip) = bytes(input)?;
     let mut before = 0;
@@ -56,13 +56,13 @@ pub(super) fn text_after<'a>(input: &Input<'a>) -> Result<(Box<dyn BufRead + 'a>
     Ok((stream, gzip, before))
 }
 
-/// Passes over the first lines, without holding them; returns their bytes.
+/// Skips the first lines without holding them; returns their bytes.
 fn pass_over(stream: &mut (impl BufRead + ?Sized), input: &Input<'_>) -> Result<u64> {
     let count = input.skipped;
     let (mut lines, mut bytes, mut end, mut in_line) = (0, 0, None, false);
     while lines < count {
         let buffer = stream.fill_buf().map_err(|why| input.io(why))?;
-        // Old texts end their lines with carriage returns only.
+        // Old texts end lines with carriage returns only.
         let end = *end.get_or_insert_with(|| {
             if !buffer.contains(&b'\n') && buffer.contains(&b'\r') { b'\r' } else { b'\n' }
         });
@@ -78,15 +78,12 @@ fn pass_over(stream: &mut (impl BufRead + ?Sized), input: &Input<'_>) -> Result<
     }
     if count > 0 && stream.fill_buf().map_err(|why| input.io(why))?.is_empty() {
         let there = lines + u64::from(in_line);
-        return Err(input.malformed(
-            format!("{count} lines to pass over"),
-            format!("the file has {there}, and none is left"),
-        ));
+        return Err(input.malformed(format!("skip-lines={count}"), format!("the file has only {there}")));
     }
     Ok(bytes)
 }
 
-// Holds unpacked text to what its compression can hold.
+// Limits decompressed text to what its compression can produce.
 
 /// A reader that fails after a number of bytes.
 struct Bounded<R> {
@@ -96,7 +93,7 @@ struct Bounded<R> {
 }
 
 impl<R> Bounded<R> {
-    /// Limits the unpacked data of a file of `size` bytes.
+    /// Limits the decompressed data of a file of `size` bytes.
     pub fn new(inner: R, size: u64) -> Self {
         Self { inner, most: size.saturating_mul(DEFLATE), done: 0 }
     }

@@ -1,6 +1,6 @@
 //! Positions and vectors in one cell: `[0.1, 0.2]`, `(48.1, 11.6)`, `POINT (11.6 48.1)`, WKB.
 //!
-//! A reader passes the values of a column to [`Seen`]. If they are vectors, the column is kept as it is, and
+//! A reader passes the values of a column to [`Seen`]. If they are vectors, the column stays unchanged, and
 //! [`Vector`] describes the numeric columns that the reader appends for its elements. [`settle`] decides
 //! which vector of a file is searched.
 
@@ -35,7 +35,7 @@ impl Content {
     }
 }
 
-/// The types of geometries in the order of their WKB codes, from 1.
+/// Geometry types in the order of their WKB codes, from 1.
 const GEOMETRIES: &str = "Point LineString Polygon MultiPoint MultiLineString MultiPolygon \
                           GeometryCollection CircularString CompoundCurve CurvePolygon MultiCurve \
                           MultiSurface Curve Surface PolyhedralSurface TIN Triangle";
@@ -44,7 +44,7 @@ fn geometry(kind: &str) -> Option<&'static str> {
     GEOMETRIES.split(' ').find(|name| name.eq_ignore_ascii_case(kind))
 }
 
-/// Why geometries other than points are not read; completes "it holds ".
+/// Why geometries other than points are unsupported; completes "it holds ".
 pub(super) fn unreadable(kind: &str) -> String {
     format!(
         "a {kind}, and only points are read; make its vertices or centroids points first, for instance in \
@@ -68,7 +68,7 @@ pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Content {
                 Some(Content::Unreadable("degrees, minutes and seconds; write decimal degrees".to_owned()))
             }
             Cell::Text => {
-                // Portals of open data write `(latitude, longitude)` in the line below a postal address.
+                // Open data portals write `(latitude, longitude)` on the line after a postal address.
                 let last = text.rsplit_once('\n').map(|(_, last)| last);
                 let text = last
                     .filter(|last| list(last, &mut Vec::new()) == Some(Content::List(Some('('))))
@@ -87,7 +87,8 @@ pub(super) fn parse(cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Content {
     content
 }
 
-/// Decodes hexadecimal digits, as PostGIS writes WKB, also after `\x` or `0x`. The shortest WKB has 21 bytes.
+/// Decodes hexadecimal digits, as PostGIS writes WKB, with optional `\x` or `0x`. The shortest WKB has 21
+/// bytes.
 fn hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_start_matches("\\x").trim_start_matches("0x").as_bytes();
     let value = |digit: u8| char::from(digit).to_digit(16).unwrap_or(0) as u8;
@@ -103,7 +104,7 @@ fn packed(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=-_".contains(&byte))
 }
 
-/// WKB of either byte order, ISO or EWKB, also after the reference system that MySQL writes before it.
+/// Parses WKB of either byte order, ISO or EWKB, also after MySQL's reference system prefix.
 fn wkb(bytes: &[u8], out: &mut Vec<f64>) -> Option<Content> {
     let read = |bytes: &[u8], out: &mut Vec<f64>| {
         let (&order, mut rest) = bytes.split_first().filter(|&(&order, _)| order <= 1)?;
@@ -172,9 +173,9 @@ fn wkt(text: &str, out: &mut Vec<f64>) -> Option<Content> {
     }
 }
 
-/// An object, also as Python writes it: a GeoJSON geometry, or one of named coordinates.
+/// An object, also in Python's notation: a GeoJSON geometry, or named coordinates.
 fn object(text: &str, out: &mut Vec<f64>) -> Option<Content> {
-    /// Longer ones are geometries with many vertices.
+    /// Longer texts are geometries with many vertices.
     const LONG: usize = 1 << 12;
     if !text.starts_with('{') || !text.contains(':') || text.len() > LONG {
         return (text.starts_with('{') && text.contains("coordinates"))
@@ -207,13 +208,13 @@ fn object(text: &str, out: &mut Vec<f64>) -> Option<Content> {
     Some(Content::Point(srid))
 }
 
-/// Numbers in brackets or without: JSON, Python's, NumPy's and PyTorch's notation, PostgreSQL's. Calls around
-/// the list or its elements, such as `array(…)` and `np.float64(…)`, are passed over.
+/// Numbers with or without brackets, in the notation of JSON, Python, NumPy, PyTorch or PostgreSQL. Calls
+/// around the list or its elements, such as `array(…)` and `np.float64(…)`, are skipped.
 fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
-    /// Fewer bare numbers without a decimal point may be one number, or a code.
+    /// With fewer bare numbers without a decimal point, it may be one number, or a code.
     const MANY: usize = 8;
     let unreadable = |why: &str| Some(Content::Unreadable(why.to_owned()));
-    /// What constructs an array or one of its elements.
+    /// Constructors of an array or its elements.
     const CALLS: [&str; 7] = ["array", "tensor", "list", "tuple", "vector", "float", "int"];
     let (mut rest, mut bracket, mut decimals, mut depth) = (text, None, true, 0usize);
     let mut closing = Vec::new();
@@ -247,7 +248,7 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
                 });
                 (depth, rest) = (depth + 1, &after[1..]);
             }
-            // Other pairs are intervals, such as `(0.5, 1]`.
+            // Mismatched brackets are intervals, such as `(0.5, 1]`.
             ']' | ')' | '}' if closing.pop() != Some(first) => return None,
             ']' | ')' | '}' => (depth, rest) = (depth.checked_sub(1)?, &after[1..]),
             _ if word.starts_with('…') || word.starts_with("...") => {
@@ -269,9 +270,7 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
             }
         }
         if out.len() > MAX_COLUMNS {
-            return unreadable(&format!(
-                "a list of more than {MAX_COLUMNS} numbers, which is the most that is read"
-            ));
+            return unreadable(&format!("a list of more than {MAX_COLUMNS} numbers, the supported maximum"));
         }
     }
     match (out.len(), depth) {
@@ -287,31 +286,31 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
 /// The EPSG code of longitude and latitude on WGS 84.
 const WGS84: u32 = 4326;
 
-/// The reference system of points that are in a plane by the names of their coordinates.
+/// The reference system of points that are planar by the names of their coordinates.
 const PLANE: u32 = u32::MAX;
 
-/// Words of names of vectors.
+/// Words in the names of vectors.
 const VECTORS: &str = "embedding embeddings emb vector vectors vec feature features values descriptor";
 
-/// Words of names of lists that are not vectors.
+/// Words in the names of lists that are not vectors.
 const OTHERS: &str = "id ids token tokens mask bbox bboxes box boxes label labels shape size color colour \
                       rgb rgba category categories tags date index indices dims length lengths counts";
 
-/// Words of names of lists that are positions, beside velocities, normals and colours.
+/// Words in the names of position lists, as opposed to velocities, normals and colours.
 const POSITIONS: &str = "position positions pos xyz coord coords coordinates location point points";
 
-/// Words of names of places, whose pairs are latitude and longitude.
+/// Words in the names of places, whose pairs are latitude and longitude.
 const PLACES: &str =
     "location loc geo geolocation geopoint geocode gps latlon latlng latlong lonlat lnglat longlat";
 
-/// Words that also name places in the plane.
+/// Words that also name positions in the plane.
 const NEUTRAL: &str = "position pos coord coords coordinate coordinates point centroid";
 
-/// The rank of points; those that a file declares first are one above.
+/// The rank of points; the primary geometry of a file ranks one higher.
 pub(super) const POINTS: u8 = 3;
 
-/// The order in which vectors are preferred: 0 for lists that are none, such as tokens and boxes, then lists
-/// of whole numbers, of others, positions, and lists that are vectors by name.
+/// The preference rank of vectors: 0 for lists that are not vectors, such as tokens and boxes, then lists of
+/// whole numbers, other lists, positions, and lists that are vectors by name.
 pub(super) fn rank(name: &str, fractions: bool, point: bool) -> u8 {
     let words = lower_words(name);
     let vector = has_word(&words, VECTORS);
@@ -326,13 +325,13 @@ pub(super) fn rank(name: &str, fractions: bool, point: bool) -> u8 {
     }
 }
 
-/// What the values of a column have in common.
+/// Statistics of a column's values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// Lists and points, and values that are neither.
+    /// Number of lists and points, and of other values.
     pub vectors: u64,
     others: u64,
-    /// Those of the others that may be base64 or packed numbers.
+    /// Other values that may be base64 or packed numbers.
     packed: u64,
     /// The first list or point.
     content: Option<Content>,
@@ -360,7 +359,7 @@ impl Seen {
             }
             (_, Content::Unreadable(why)) => Some(why.clone()),
             (Content::Point(first), Content::Point(srid)) => {
-                // Without a height in all of them there is none.
+                // Use heights only if all points have one.
                 self.length = if before == 0 { numbers.len() } else { before.min(numbers.len()) };
                 (first != *srid).then(|| "points of several reference systems".to_owned())
             }
@@ -384,8 +383,8 @@ impl Seen {
         self.vectors == 0 && self.others == 0
     }
 
-    /// What a column of this name holds, by a known reference system if there is one; `None` if it is not a
-    /// vector.
+    /// The vector in a column with this name, in a known reference system if there is one; `None` if it is
+    /// not a vector.
     pub fn vector(&self, at: usize, name: &str, crs: Option<&Crs>) -> Option<Vector> {
         let point = matches!(self.content, Some(Content::Point(_)));
         let geometry = point || self.content.is_none();
@@ -397,12 +396,12 @@ impl Seen {
         if self.packed > 0 && self.packed == self.vectors + self.others && rank > POINTS + 1 {
             return refused("it holds packed bytes or base64; store lists of numbers".to_owned());
         }
-        // A text that happens to look like a list is a text among others.
+        // A few texts that look like lists do not make a vector.
         if self.vectors <= self.others || rank == 0 {
             return None;
         }
         if let Some(why) = &self.trouble {
-            // Lists of whole numbers and any length name categories or tokens.
+            // Lists of whole numbers with varying length are categories or tokens.
             return if geometry || self.fractions || rank > POINTS + 1 {
                 refused(format!("it holds {why}"))
             } else {
@@ -421,7 +420,7 @@ impl Seen {
                 } else {
                     Crs::of_json(&Value::String(format!("EPSG:{srid}")))
                 };
-                // Most codes of geographic systems; those of geocentric ones have larger values.
+                // Most codes of geographic systems; geocentric ones have larger values.
                 let own = own.map(|own| Crs {
                     geographic: own.geographic || (4001..5000).contains(srid) && within(first, second),
                     ..own
@@ -450,7 +449,7 @@ impl Seen {
                 let latitude_first = match () {
                     () if both => lat < lon,
                     () if !within(second, first) => false,
-                    // GeoJSON writes `[longitude, latitude]`, and people `(latitude, longitude)`.
+                    // GeoJSON writes `[longitude, latitude]`, people write `(latitude, longitude)`.
                     () => !(within(first, second) && *bracket == Some('[') && has_word(&words, NEUTRAL)),
                 };
                 let fits = if latitude_first { within(second, first) } else { within(first, second) };
@@ -478,11 +477,10 @@ impl Seen {
 pub(super) const LONGITUDES: &[&str] = &["longitude", "lon", "lng", "long"];
 pub(super) const LATITUDES: &[&str] = &["latitude", "lat"];
 
-/// The columns of points: longitude, latitude and height, of which the height is not a coordinate, or x, y
-/// and z.
+/// The columns of points: longitude, latitude and height (which is not a coordinate), or x, y and z.
 pub(super) fn axes(name: &str, length: usize, degrees: bool) -> Vec<SheetColumn> {
     let lower = name.to_lowercase();
-    // Such words would make both axes look like the same one.
+    // Such words would make both axes look alike.
     let prefix = if degrees && ["lat", "lon", "lng"].iter().any(|word| lower.contains(word)) {
         String::new()
     } else {
@@ -498,15 +496,15 @@ pub(super) fn axes(name: &str, length: usize, degrees: bool) -> Vec<SheetColumn>
 /// A column of vectors.
 #[derive(Clone, Debug)]
 pub(super) struct Vector {
-    /// The number of the column that holds them.
+    /// The number of its column.
     pub at: usize,
-    /// The columns of their elements; none if they are not read.
+    /// The columns of their elements; none if unreadable.
     pub columns: Vec<SheetColumn>,
-    /// Completes "searches COLUMNS (…)", or why they are not read.
+    /// Completes "searches COLUMNS (…)", or says why they are unreadable.
     pub why: String,
     pub rank: u8,
     point: bool,
-    /// Whether its columns are named as axes, not numbered.
+    /// Whether its columns are named as axes rather than numbered.
     pub place: bool,
     /// Whether the latitude, the second column, comes first.
     pub swapped: bool,
@@ -533,7 +531,7 @@ impl Vector {
         })
     }
 
-    /// Reads a value: `out` receives a number for each column, NaN where there is none.
+    /// Reads a value: `out` receives a number for each column, NaN if missing.
     ///
     /// # Errors
     /// Why it is not such a vector.
@@ -569,7 +567,7 @@ impl Vector {
 pub(super) struct Candidate {
     pub name: String,
     pub rank: u8,
-    /// Its columns; none if it is not read.
+    /// Its columns; none if unreadable.
     pub columns: Vec<usize>,
     /// As [`Vector::why`].
     pub why: String,
@@ -598,8 +596,8 @@ pub(super) fn append(
     vectors.iter().map(each).collect()
 }
 
-/// Chooses the vector that is searched: none if headings name coordinates, which come first. All other
-/// columns are put beside it. `numeric` is whether a column may be a coordinate by its heading. Returns the
+/// Chooses the vector to search: none if headings name coordinates, which take precedence. All other vector
+/// columns are set aside. `numeric` tells whether a column may be a coordinate by its heading. Returns the
 /// coordinates, and why none is chosen.
 ///
 /// # Errors

@@ -26,7 +26,7 @@ pub(super) fn texmex<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'a
     let record = 4 + dims * number.size() as u64;
     if !input.size.is_multiple_of(record) {
         let why = format!(
-            "{} bytes are no whole number of vectors of {dims} dimensions, {record} bytes each",
+            "{} bytes are not a whole number of vectors of {dims} dimensions, {record} bytes each",
             input.size
         );
         return Err(input.malformed("cut short", why));
@@ -54,7 +54,7 @@ pub(super) fn big_ann<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'
     let start: [u8; 8] = input.read(&mut file)?;
     let (rows, dims) = (whole(&start[..4]), checked_dims(whole(&start[4..]) as i64, input)?);
     if rows == 0 && dims > MAX_EMPTY_COLUMNS {
-        return Err(input.malformed("nothing to read", "the header says that there are 0 vectors"));
+        return Err(input.malformed("nothing to read", "the header declares 0 vectors"));
     }
     let record = dims * number.size() as u64;
     let promised = 8 + rows * record;
@@ -62,7 +62,10 @@ pub(super) fn big_ann<'a>(input: &Input<'a>) -> Result<Vectors<impl Read + use<'
         let what = if promised > input.size { "cut short" } else { "header" };
         return Err(input.malformed(
             what,
-            format!("{rows} vectors of {dims} dimensions take {promised} bytes and there are {}", input.size),
+            format!(
+                "{rows} vectors of {dims} dimensions take {promised} bytes, but the file has {}",
+                input.size
+            ),
         ));
     }
     let even = Even { start: 8, record: record as usize, rows };
@@ -74,7 +77,7 @@ fn checked_dims(dims: i64, input: &Input<'_>) -> Result<u64> {
         Ok(dims @ 1..=MAX_DIMS) => Ok(dims),
         _ => Err(input.malformed(
             "header",
-            format!("the dimension is {dims}, not 1 to {MAX_DIMS}; is it another format?"),
+            format!("dimension {dims}: must be between 1 and {MAX_DIMS}; possibly another format"),
         )),
     }
 }
@@ -135,7 +138,7 @@ impl<R: Read> Vectors<R> {
                     let (prefix, raw) = raw.split_at(prefix);
                     if prefix != (dims as u32).to_le_bytes() {
                         let found = whole(prefix) as i32;
-                        let why = format!("its dimension is {found} and the first one's {}", dims);
+                        let why = format!("its dimension is {found}, but the first one's is {}", dims);
                         return Err(input.malformed(format!("record {}", first + row as u64), why));
                     }
                     decode(raw, values);

@@ -108,12 +108,11 @@ impl<'i, 'p> Vectors<'i, 'p> {
         let sample = unpacked::beginning(&mut text, SAMPLE, input)?;
         let shape = Shape::of(&sample, (sample.len() as u64) < SAMPLE);
         let Shape { promised, dims } =
-            shape.ok_or_else(|| input.malformed("line 1", "there are no numbers after a word"))?;
+            shape.ok_or_else(|| input.malformed("line 1", "no numbers after a word"))?;
         if dims > MAX_COLUMNS {
-            return Err(input.unsupported(
-                format!("{dims} columns"),
-                format!("the most that are read are {MAX_COLUMNS}"),
-            ));
+            return Err(
+                input.unsupported(format!("{dims} columns"), format!("at most {MAX_COLUMNS} are supported"))
+            );
         }
         let text = Cursor::new(sample).chain(text);
         Ok(Self {
@@ -154,7 +153,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
                 let found = fields(line).count().saturating_sub(1);
                 return Err(self.input.malformed(
                     context(),
-                    format!("{found} numbers after the word where there should be {}", self.dims),
+                    format!("expected {} numbers after the word, found {found}", self.dims),
                 ));
             };
             self.numbers.clear();
@@ -207,7 +206,7 @@ impl Shape {
         }
         let mut counts = std::collections::BTreeMap::new();
         lines.iter().for_each(|line| *counts.entry(trailing(line)).or_insert(0) += 1);
-        // Among equal frequencies the smallest count, which comes last.
+        // Among equal frequencies choose the smallest count, which comes last.
         let (dims, _) = counts.into_iter().rev().max_by_key(|&(_, count)| count)?;
         (dims > 0).then_some(Self { promised: None, dims })
     }

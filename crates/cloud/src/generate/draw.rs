@@ -1,7 +1,7 @@
 //! Random numbers and elementary functions that are bit-identical on every platform.
 //!
 //! IEEE 754 defines +, −, ×, ÷, √ and rounding exactly; logarithm, sine and cosine depend on the platform's
-//! library, so they are implemented here. Rust never fuses or reorders floating-point operations by itself.
+//! library, so they are implemented here. Rust never fuses or reorders floating-point operations.
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2, SQRT_2};
 
@@ -98,9 +98,8 @@ pub(super) fn ln(x: f64) -> f64 {
     2.0 * z * series + exponent as f64 * LN_2
 }
 
-/// Sine and cosine of a moderate angle in radians, the same bits on every machine: within 10⁻¹² for |x| up to
-/// 10⁴, and within 2 ulp of 1 for
-/// |x| up to π/4.
+/// Sine and cosine of a moderate angle in radians, bit-identical on every machine: within 10⁻¹² for |x| up to
+/// 10⁴, and within 2 ulp of 1 for |x| up to π/4.
 pub(crate) fn sin_cos(x: f64) -> (f64, f64) {
     let quarter = (x * FRAC_2_PI).round();
     let r = x - quarter * FRAC_PI_2;

@@ -1,9 +1,9 @@
 //! Generated clouds: a spec and a seed give the same points everywhere.
 //!
-//! A spec is `name:key=value,…`, for instance `gaussian-mixture:n=1e6,d=3,clusters=20`; omitted keys take the
+//! A spec is `name:key=value,…`, for instance `gaussian-mixture:n=1e6,d=3,clusters=20`; omitted keys have the
 //! defaults of the [`catalogue`]. Coordinates are rounded to f32 here, so that building a cloud loses
-//! nothing, and they are computed only with +, −, ×, ÷, √ and rounding (see [`draw`]), so that they do not
-//! depend on the platform's mathematical library.
+//! nothing. They are computed only with +, −, ×, ÷, √ and rounding (see [`draw`]), and so do not depend on
+//! the platform's mathematical library.
 
 pub(super) mod draw;
 mod shapes;
@@ -14,10 +14,10 @@ use std::str::FromStr;
 use super::{CloudError, Column, Coordinates, Source, memory};
 use crate::progress::Progress;
 
-/// Changes whenever a spec and seed give other points; part of the generator's key.
+/// Changes whenever a spec and seed give different points; part of the generator's key.
 pub const VERSION: u32 = 1;
 
-/// The most coordinates, n × d, that are generated: 8 GiB of f32.
+/// Maximum number of generated coordinates, n × d: 8 GiB of f32.
 pub const MAX_VALUES: u64 = 1 << 31;
 
 /// One family of clouds.
@@ -76,7 +76,7 @@ pub fn catalogue() -> &'static [Generator] {
         },
         Generator {
             name: "gaussian-mixture",
-            about: "normal clusters about centres in the unit cube",
+            about: "normal clusters around centres in the unit cube",
             parameters: &[
                 N,
                 dims(2, 1),
@@ -87,7 +87,7 @@ pub fn catalogue() -> &'static [Generator] {
         },
         Generator {
             name: "rounded-normal",
-            about: "normal coordinates about 0, rounded to 16-bit integers: many equal distances",
+            about: "normal coordinates around 0, rounded to 16-bit integers: many equal distances",
             parameters: &[
                 N,
                 dims(2, 1),
@@ -97,14 +97,14 @@ pub fn catalogue() -> &'static [Generator] {
         },
         Generator {
             name: "sphere",
-            about: "the surface of the unit sphere, evenly",
+            about: "uniform on the surface of the unit sphere",
             parameters: &[N, dims(3, 2)],
             shape: shapes::sphere,
         },
         Generator {
             name: "swiss-roll",
             about: "a rolled-up sheet in three dimensions",
-            parameters: &[N, Parameter::real("noise", "standard deviation about the sheet", 0.0, 1e6)],
+            parameters: &[N, Parameter::real("noise", "standard deviation from the sheet", 0.0, 1e6)],
             shape: shapes::swiss_roll,
         },
         Generator {
@@ -115,7 +115,7 @@ pub fn catalogue() -> &'static [Generator] {
                 Parameter::real("turns", "number of turns", 3.0, 1000.0),
                 Parameter::real(
                     "noise",
-                    "standard deviation about the line, whose outer radius is 1",
+                    "standard deviation from the line, whose outer radius is 1",
                     0.01,
                     1e6,
                 ),
@@ -130,17 +130,17 @@ pub fn catalogue() -> &'static [Generator] {
         },
         Generator {
             name: "duplicates",
-            about: "few distinct places, each taken by many points",
+            about: "few distinct positions, each shared by many points",
             parameters: &[
                 N,
                 dims(2, 1),
-                Parameter::whole("distinct", "number of distinct places", 1000, 1, 1 << 23),
+                Parameter::whole("distinct", "number of distinct positions", 1000, 1, 1 << 23),
             ],
             shape: shapes::duplicates,
         },
         Generator {
             name: "descending",
-            about: "distances to the last row descend: the worst case, when that row is the query",
+            about: "distances to the last row descend: the worst case if that row is the query",
             parameters: &[N, dims(2, 1)],
             shape: shapes::descending,
         },
@@ -159,13 +159,13 @@ pub fn check(spec: &str) -> Result<Spec, CloudError> {
 /// Generates a cloud from its spec: finite coordinates, each exactly an f32.
 ///
 /// # Errors
-/// [`CloudError::Generate`] if the spec is invalid or asks for more than [`MAX_VALUES`], on any
-/// machine; [`CloudError::Memory`] and [`CloudError::Cancelled`].
+/// [`CloudError::Generate`] if the spec is invalid or exceeds [`MAX_VALUES`]; [`CloudError::Memory`] and
+/// [`CloudError::Cancelled`].
 pub fn generate(spec: &str, seed: u64, progress: &dyn Progress) -> Result<Coordinates, CloudError> {
     generate_within(memory::available().unwrap_or(u64::MAX), spec, seed, progress)
 }
 
-/// As [`generate`], where `free` bytes of memory are left.
+/// Like [`generate`], with `free` bytes of memory available.
 fn generate_within(
     free: u64,
     spec: &str,
@@ -231,7 +231,7 @@ impl FromStr for Spec {
             .find(|generator| generator.name.eq_ignore_ascii_case(name))
             .ok_or_else(|| {
                 let names: Vec<_> = catalogue().iter().map(|generator| generator.name).collect();
-                format!("there is no generator `{name}`; there are {}", names.join(", "))
+                format!("unknown generator `{name}`; available: {}", names.join(", "))
             })?;
         let mut values: Vec<f64> = generator.parameters.iter().map(|parameter| parameter.default).collect();
         let mut given = vec![false; values.len()];
@@ -242,7 +242,7 @@ impl FromStr for Spec {
             let at =
                 generator.parameters.iter().position(|parameter| parameter.key == key).ok_or_else(|| {
                     let keys: Vec<_> = generator.parameters.iter().map(|parameter| parameter.key).collect();
-                    format!("{name} has no parameter `{key}`; it has {}", keys.join(", "))
+                    format!("{name} has no parameter `{key}`; available: {}", keys.join(", "))
                 })?;
             if std::mem::replace(&mut given[at], true) {
                 return Err(format!("`{key}` is given twice"));
@@ -252,7 +252,10 @@ impl FromStr for Spec {
             let kind = if parameter.whole { "a whole number" } else { "a number" };
             values[at] = number.ok_or_else(|| format!("{key}={value} is not {kind}"))?;
             if !(parameter.min..=parameter.max).contains(&values[at]) {
-                return Err(format!("{key}={value} is outside {} to {}", parameter.min, parameter.max));
+                return Err(format!(
+                    "{key}={value}: must be between {} and {}",
+                    parameter.min, parameter.max
+                ));
             }
         }
         Ok(Self { generator, values })
@@ -265,7 +268,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 impl fmt::Display for Spec {
-    /// With every parameter written out, so that changing a default does not change the meaning.
+    /// Writes every parameter, so that changing a default does not change the meaning.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.generator.name)?;
         for (i, (parameter, value)) in self.generator.parameters.iter().zip(&self.values).enumerate() {

@@ -1,6 +1,6 @@
 //! The generators' point distributions.
 //!
-//! Each draws its numbers in a fixed order, so that a seed always gives the same cloud: changing that order
+//! Each draws its numbers in a fixed order, so that a seed always gives the same cloud. Changing that order
 //! requires a new [`super::VERSION`].
 
 use std::collections::HashSet;
@@ -28,25 +28,25 @@ pub(super) struct Canvas<'a> {
     rows: u64,
     done: u64,
     values: Vec<f32>,
-    /// Bytes that may be taken, and that are.
+    /// Bytes available, and claimed so far.
     free: u64,
     taken: u64,
     progress: &'a dyn Progress,
 }
 
 impl<'a> Canvas<'a> {
-    /// A canvas where `free` bytes of memory are left.
+    /// A canvas with `free` bytes of memory available.
     pub fn new(free: u64, progress: &'a dyn Progress) -> Self {
         Self { dims: 0, rows: 0, done: 0, values: Vec::new(), free, taken: 0, progress }
     }
 
-    /// Counts memory before it is taken.
+    /// Counts memory before it is allocated.
     fn claim(&mut self, bytes: u64) -> Result<(), Stop> {
         self.taken = self.taken.saturating_add(bytes);
         if self.taken > self.free { Err(Stop::Memory(self.taken)) } else { Ok(()) }
     }
 
-    /// `count` coordinates in [0, 1), which are multiples of 2⁻²⁴ and so exactly f32.
+    /// `count` coordinates in [0, 1), multiples of 2⁻²⁴ and so exact in f32.
     fn units(&mut self, count: usize, draw: &mut Draw) -> Result<Vec<f32>, Stop> {
         self.claim(count as u64 * 4)?;
         let mut units = Vec::new();
@@ -74,7 +74,7 @@ impl<'a> Canvas<'a> {
         self.values.try_reserve_exact(total as usize).map_err(|_| Stop::Memory(total * 4))
     }
 
-    /// As [`Self::open`], for the n points in d dimensions of a spec, which are returned.
+    /// Like [`Self::open`], for a spec's n points in d dimensions; returns both.
     fn open_for(&mut self, spec: &Spec) -> Result<(usize, usize), Stop> {
         let (n, d) = (spec.whole("n"), spec.whole("d"));
         self.open(n, d).map(|()| (n, d))
@@ -116,11 +116,11 @@ pub(super) fn gaussian_mixture(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas
     })
 }
 
-/// A coordinate beyond 16 bits becomes the nearest that they hold; with the default spread that is 8 standard
-/// deviations away.
+/// A coordinate beyond 16 bits is clamped to the nearest 16-bit value; with the default spread it is 8
+/// standard deviations away.
 pub(super) fn rounded_normal(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let ((n, d), spread) = (canvas.open_for(spec)?, spec.real("spread"));
-    // Adding 0 turns −0 into 0: an integer has one of them.
+    // Adding 0 turns −0 into 0, because integers have only one zero.
     (0..n).try_for_each(|_| {
         canvas.row(
             (0..d).map(|_| (spread * draw.normal()).round().clamp(i16::MIN.into(), i16::MAX.into()) + 0.0),
@@ -149,7 +149,7 @@ pub(super) fn swiss_roll(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) 
     })
 }
 
-/// Radius √u at angle 2π·turns·√u: the density along the curve grows outwards, so that the disc is covered
+/// Radius √u at angle 2π·turns·√u. The density along the curve grows outwards, so that the disc is covered
 /// evenly.
 pub(super) fn spiral(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let (n, turns, noise) = (spec.whole("n"), spec.real("turns"), spec.real("noise"));
@@ -183,7 +183,7 @@ pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Re
     }
     if side > 1 << 24 {
         return Err(Stop::Impossible(format!(
-            "n={n}: a 32-bit float cannot tell more than 2^24 places of an axis apart"
+            "n={n}: 32-bit floats represent at most 2^24 grid positions per axis"
         )));
     }
     let rows = power(side) as usize;
@@ -206,8 +206,8 @@ pub(super) fn grid(spec: &Spec, _draw: &mut Draw, canvas: &mut Canvas<'_>) -> Re
 pub(super) fn duplicates(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) -> Result<(), Stop> {
     let (n, d) = canvas.open_for(spec)?;
     let distinct = spec.whole("distinct").min(n);
-    /// Bytes of a distinct position beside its coordinates, which are there twice: room in a hash table, with
-    /// the vector.
+    /// Bytes per distinct position besides its coordinates, which are stored twice: a hash table entry with
+    /// its vector.
     const POSITION: u64 = 80;
     canvas.claim(distinct as u64 * (8 * d as u64 + POSITION) + 4 * n as u64)?;
     let mut positions: Vec<f32> = Vec::with_capacity(distinct * d);
@@ -238,7 +238,7 @@ pub(super) fn descending(spec: &Spec, draw: &mut Draw, canvas: &mut Canvas<'_>) 
     if n as f64 * least > 30.0 {
         let most = (30.0 / least) as u64;
         return Err(Stop::Impossible(format!(
-            "n={n}: 32-bit floats have room for {most} descending distances in {d} dimensions"
+            "n={n}: at most {most} strictly descending distances fit 32-bit floats in {d} dimensions"
         )));
     }
     canvas.open(n, d)?;

@@ -70,21 +70,21 @@ fn specs_are_read_with_their_numbers() {
 fn nonsense_is_refused_with_what_there_is() {
     for (spec, part) in [
         ("blob", "uniform, gaussian-mixture, rounded-normal, sphere"),
-        ("rounded-normal:spread=40000", "outside"),
-        ("uniform:m=3", "it has n, d"),
+        ("rounded-normal:spread=40000", "must be between"),
+        ("uniform:m=3", "available: n, d"),
         ("uniform:n", "key=value"),
         ("uniform:n=ten", "whole number"),
         ("uniform:n=1.5", "whole number"),
-        ("uniform:n=0", "outside"),
-        ("uniform:n=-5", "outside"),
+        ("uniform:n=0", "must be between"),
+        ("uniform:n=-5", "must be between"),
         ("uniform:n=nan", "whole number"),
-        ("uniform:n=1e300", "outside"),
+        ("uniform:n=1e300", "must be between"),
         ("uniform:n=2,n=3", "twice"),
         ("uniform:n=1e9,d=1e5", "more than"),
-        ("sphere:d=1", "outside"),
+        ("sphere:d=1", "must be between"),
         ("grid:n=1000,d=17", "2^17"),
         ("grid:n=1e9,d=1", "2^24"),
-        ("descending:n=1e9", "room for"),
+        ("descending:n=1e9", "strictly descending"),
         ("gaussian-mixture:n=10,d=1e6,clusters=1e6", "too many"),
     ] {
         assert!(why(spec).contains(part), "{spec}: {}", why(spec));
@@ -203,7 +203,7 @@ fn what_is_made_beside_the_points_is_counted() {
         ("uniform:n=1e6,d=100", 400_000_000),
     ] {
         match generate_within(1 << 20, spec, 0, &crate::progress::Silent) {
-            // The coordinates alone may be refused before the rest is counted.
+            // The coordinates alone may be rejected before the rest is counted.
             Err(CloudError::Memory { bytes: needed, .. }) => {
                 assert!(needed == bytes || needed == 400_000_000, "{spec}: {needed}")
             }

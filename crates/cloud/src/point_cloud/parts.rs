@@ -1,5 +1,4 @@
-//! Clouds that files store as searched: taken apart, built again, and held against the file that they were
-//! read from.
+//! Clouds as stored in files: taken apart, rebuilt, and compared with the file that they were read from.
 
 use std::collections::HashMap;
 
@@ -11,7 +10,7 @@ use crate::{MAX_ROWS, Source, rounding};
 /// The components of a cloud.
 #[derive(Clone, Debug)]
 pub struct CloudParts {
-    /// n × d local coordinates, row-major: the file's minus [`Axis::origin`].
+    /// n × d local coordinates, row-major: file values minus [`Axis::origin`].
     pub points: Vec<f32>,
     /// n × d file coordinates, if `origin + local` does not restore them.
     pub exact: Option<Vec<f64>>,
@@ -28,12 +27,12 @@ pub struct CloudParts {
 }
 
 impl PointCloud {
-    /// Whether `origin + local` restores the file's own coordinates.
+    /// Whether `origin + local` restores the file's coordinates.
     pub fn is_faithful(&self) -> bool {
         self.exact.is_none()
     }
 
-    /// The record of each row, unless they are 0, 1, 2, ….
+    /// The record of each row; `None` if they are 0, 1, 2, ….
     pub fn records(&self) -> Option<impl Iterator<Item = u32> + Clone + '_> {
         let records = self.records.as_ref()?;
         Some((0..self.len()).map(|row| records.record(row) as u32))
@@ -100,13 +99,13 @@ impl PointCloud {
     }
 }
 
-// Checks whether a file still has the content that a cloud was read from, based on some of its records.
+// Checks on a sample of records whether a file still has the content that a cloud was read from.
 
 impl PointCloud {
-    /// Whether these records have the values that these rows were read from: each axis must equal one of the
-    /// columns of its name, in all rows.
+    /// Whether these rows were read from these records: each axis must equal one of the columns with its
+    /// name, in all rows.
     ///
-    /// A cloud reproduces its file's numbers to the last bit, so the comparison needs no tolerance.
+    /// A cloud reproduces its file's numbers exactly, so no tolerance is needed.
     pub fn was_read_from(&self, rows: &[u32], records: &Records) -> bool {
         let mut named: HashMap<&str, Vec<usize>> =
             self.axes().iter().map(|axis| (axis.name.as_str(), Vec::new())).collect();
@@ -118,7 +117,7 @@ impl PointCloud {
         let mut before: HashMap<&str, usize> = HashMap::new();
         self.axes().iter().enumerate().all(|(axis, of)| {
             let columns = &named[of.name.as_str()];
-            // Axes that share a name usually correspond to its columns in order, but may have been selected
+            // Axes that share a name usually correspond to the columns in order, but may have been selected
             // by number.
             let first = before.entry(&of.name).or_default();
             let mut columns = columns.iter().cycle().skip(*first).take(columns.len());
@@ -136,7 +135,7 @@ impl PointCloud {
 /// Whether a coordinate may have been read from this cell.
 fn is_of(cell: &Cell, coordinate: f64) -> bool {
     match cell {
-        // The coordinate counts days or fractions of seconds; the cell does not say which.
+        // The coordinate counts days or fractions of seconds; the cell does not tell which.
         Cell::Text(text) if is_moment(text) => true,
         Cell::Number(_) | Cell::Text(_) | Cell::Missing => cell.number() == Some(coordinate),
     }
@@ -160,7 +159,7 @@ mod tests {
     use crate::tests::cloud;
     use crate::{Source, formats, load};
 
-    /// What three towns are read from, and their cloud about an origin that f32 alone would not give back.
+    /// Records of three towns, and their cloud with an origin that f32 alone would not restore.
     fn towns(columns: &str) -> (PointCloud, Records) {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("towns.csv");

@@ -1,4 +1,4 @@
-//! Where most values of an axis lie, and points that are there more than once.
+//! The bulk of an axis, where most of its values are, and duplicate points.
 
 use std::cmp::Ordering;
 use std::sync::OnceLock;
@@ -8,19 +8,19 @@ use serde::Serialize;
 
 use super::PointCloud;
 
-/// Rows that the bulk is estimated from.
+/// Rows sampled for the estimate.
 const SEEN: usize = 4096;
 
-/// The share of values on either side that are not part of it.
+/// The share of values excluded on either side.
 const TAIL: f64 = 0.01;
 
-/// Room beyond the quantiles on either side, as a share of what is between them.
+/// Margin beyond the quantiles on either side, as a share of their distance.
 const ROOM: f64 = 0.15;
 
-/// The whole extent is the bulk unless it is wider by this factor.
+/// The bulk is the whole extent unless that is wider by this factor.
 const WIDER: f64 = 2.0;
 
-/// The bulk of each axis, worked out when it is first asked for.
+/// The bulk of each axis, computed on first use.
 #[derive(Clone, Debug)]
 pub(super) struct Bulk(Box<[OnceLock<[f64; 2]>]>);
 
@@ -31,15 +31,15 @@ impl Bulk {
 }
 
 impl PointCloud {
-    /// At most so many rows, evenly spread over the cloud.
+    /// At most `most` rows, evenly spread over the cloud.
     pub fn spread_rows(&self, most: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
         let seen = self.len().min(most);
         (0..seen).map(move |at| at * self.len() / seen)
     }
 
-    /// The interval of an axis, in local coordinates, that holds nearly all points: from the 1st to the 99th
-    /// percentile with some room, or the whole extent where that is not much wider. The percentiles are those
-    /// of 4,096 rows, evenly spread.
+    /// The interval of an axis, in local coordinates, that contains nearly all points: from the 1st to the
+    /// 99th percentile plus a margin, or the whole extent if that is not much wider. The percentiles are
+    /// estimated from 4,096 evenly spread rows.
     ///
     /// # Panics
     /// If there is no such axis.
@@ -62,20 +62,20 @@ impl PointCloud {
     }
 }
 
-// Points that are there more than once, as 32-bit floats and as the file has them.
+// Duplicate points, before and after rounding to f32.
 
-/// Points less distinct points.
+/// The number of points minus the number of distinct points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Duplicates {
-    /// By the file's own values.
+    /// By the file's values.
     pub before_rounding: u64,
-    /// By the coordinates that are searched.
+    /// By the searched f32 coordinates.
     pub after_rounding: u64,
 }
 
 impl PointCloud {
-    /// Counts duplicates: sorts all rows, and those that are equal after rounding once more by the file's
-    /// values, as only they can be equal there.
+    /// Counts duplicates. Sorts all rows, then sorts rows that are equal after rounding by the file's values;
+    /// no others can be equal there.
     pub fn duplicates(&self) -> Duplicates {
         let dims = self.dims();
         // -0.0 was normalised to 0.0 and nothing is NaN, so equal bits mean equal coordinates.

@@ -1,4 +1,4 @@
-//! Projections beside plain computations in f64.
+//! Projections compared with plain f64 computations.
 
 use std::sync::atomic::AtomicBool;
 
@@ -13,8 +13,8 @@ fn cloud(dims: usize, values: Vec<f64>) -> PointCloud {
     PointCloud::from_table(Table { columns: Column::unnamed(dims), values }, source, None, false).unwrap()
 }
 
-/// Normal numbers, whose standard deviation falls from dimension to dimension by a factor, turned so that no
-/// axis is a component.
+/// Normal numbers whose standard deviation falls by a factor per dimension, rotated so that no axis is a
+/// component.
 fn falling(n: usize, dims: usize, factor: f64) -> PointCloud {
     let turned = orthonormal(&random_directions(dims, dims.min(40), 3));
     let mut draw = Draw::new(9);
@@ -32,7 +32,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Mean and covariance, the schoolbook way.
+/// Mean and covariance by the textbook formula.
 fn covariance(cloud: &PointCloud) -> (Vec<f64>, Vec<Vec<f64>>) {
     let (n, d) = (cloud.len(), cloud.dims());
     let value = |row: usize, axis: usize| f64::from(cloud.point(row)[axis]);
@@ -116,7 +116,7 @@ fn places_are_products_with_the_basis() {
             }
             assert_eq!(*place, found.project_point(point));
         }
-        // Their variance is what is said to be explained.
+        // Their variance is the reported explained variance.
         let (_, matrix) = covariance(&cloud);
         let total: f64 = (0..7).map(|axis| matrix[axis][axis]).sum();
         for (at, share) in found.explained.unwrap().into_iter().enumerate() {

@@ -542,7 +542,7 @@ mod tests {
         let four = problem(4, vec![1.0; 40], vec![0], 3);
         assert_eq!(
             (BVH.walk.unwrap())(&four, 0, &Parameters::NONE, &Silent).unwrap_err().to_string(),
-            "the bvh engine takes d up to 3, not 4"
+            "d = 4: the bvh engine supports at most 3"
         );
     }
 

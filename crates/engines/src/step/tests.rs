@@ -187,7 +187,7 @@ fn a_walk_is_the_search_that_is_counted() {
     let four = problem(4, scattered(40, 4), vec![0], 3);
     assert_eq!(
         (STEP.walk.unwrap())(&four, 0, &Parameters::NONE, &Silent).unwrap_err().to_string(),
-        "the step engine takes d up to 3, not 4"
+        "d = 4: the step engine supports at most 3"
     );
     let switched = problem(2, scattered(40, 2), vec![0], 3);
     let why = (STEP.walk.unwrap())(&switched, 0, &Parameters::from_iter([("switch", "2")]), &Silent)

@@ -280,10 +280,7 @@ fn a_write_that_fails_leaves_what_was_there() {
     let said = kept.write(&State { scale: 1.0, ..state }, None).unwrap_err();
     assert_eq!(
         said,
-        format!(
-            "settings cannot be kept: cannot write: the file that is there is read-only: {}",
-            path.display()
-        )
+        format!("settings cannot be kept: cannot write: the existing file is read-only: {}", path.display())
     );
     assert_eq!(fs::read(&path).unwrap(), before);
     assert_eq!(names(folder.path()), ["state.json", "state.lock"]);

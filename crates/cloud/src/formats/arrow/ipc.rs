@@ -69,18 +69,18 @@ impl<'a, 'i> File<'a, 'i> {
     fn with_footer(file: &mut fs::File, input: &'a Input<'i>) -> Result<Self> {
         let trailer = bytes(file, input, input.size.saturating_sub(TRAILER), TRAILER)?;
         let length = trailer.try_into().ok().and_then(|trailer| read_footer_length(trailer).ok());
-        let length = length.ok_or_else(|| {
-            input.malformed("cut short", "the list of its batches, which ends the file, is not there")
-        })? as u64;
+        let length = length
+            .ok_or_else(|| input.malformed("cut short", "the footer with its batches is missing"))?
+            as u64;
         let start = input
             .size
             .checked_sub(TRAILER + length)
-            .ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
+            .ok_or_else(|| input.malformed("footer", "longer than the file"))?;
         let footer = bytes(file, input, start, length)?;
         let footer = verified_footer(&footer, input)?;
-        let schema = footer.schema().ok_or_else(|| input.malformed("footer", "there are no columns"))?;
+        let schema = footer.schema().ok_or_else(|| input.malformed("footer", "no columns"))?;
         let schema = Arc::new(try_fb_to_schema(schema).map_err(|why| error(input, "footer", why))?);
-        // Many batches in the same place would be read as often.
+        // Overlapping batches would be read repeatedly.
         let length = |block: &Block| {
             u64::from(block.metaDataLength().cast_unsigned())
                 .saturating_add(block.bodyLength().cast_unsigned())
@@ -109,8 +109,7 @@ impl<'a, 'i> File<'a, 'i> {
         let (mut at, mut found, mut batches) = (0, None, Vec::new());
         while at < input.size {
             input.check()?;
-            let damaged =
-                || input.malformed(format!("byte {at}"), "no message of an Arrow stream begins here");
+            let damaged = || input.malformed(format!("byte {at}"), "expected an Arrow message");
             let start = bytes(file, input, at, 8)?;
             let length = start
                 .strip_prefix(&CONTINUED)
@@ -122,7 +121,7 @@ impl<'a, 'i> File<'a, 'i> {
                     let what = format!("byte {}", at + 8);
                     return Err(input.malformed(
                         what,
-                        "something follows the end of the stream; write each stream into a file of its own",
+                        "data follows the end of the stream; write each stream to a separate file",
                     ));
                 }
                 break;
@@ -153,12 +152,12 @@ impl<'a, 'i> File<'a, 'i> {
             }
             at = end;
         }
-        let (schema, version) = found.ok_or_else(|| input.malformed("stream", "there are no columns"))?;
+        let (schema, version) = found.ok_or_else(|| input.malformed("stream", "no columns"))?;
         Ok(Self { input, schema: Arc::new(schema), version, batches, stream: true })
     }
 
-    /// Reads a block, after checking its size and the declared sizes of its compressed buffers against the
-    /// file. Returns the bytes that it takes with what it unpacks to, which are claimed.
+    /// Reads a block after checking its size, and the declared sizes of its compressed buffers, against the
+    /// file. Also returns the bytes claimed for it, decompressed data included.
     fn block(&self, file: &mut fs::File, block: &Block) -> Result<(Buffer, u64)> {
         let (head, body) = (block.metaDataLength() as u64, block.bodyLength() as u64);
         let mut taken = head.saturating_add(body);
@@ -170,7 +169,7 @@ impl<'a, 'i> File<'a, 'i> {
         let batch = described(message, self.input)?;
         if let Some(compression) = batch.compression() {
             if compression.codec() == CompressionType::ZSTD {
-                let why = "it is not read; write the file with LZ4: pandas, polars and pyarrow take \
+                let why = "not supported; write the file with LZ4: pandas, polars and pyarrow take \
                            compression=\"lz4\"";
                 return Err(self.input.unsupported("zstd compression of all columns", why));
             }
@@ -183,9 +182,9 @@ impl<'a, 'i> File<'a, 'i> {
                 {
                     return Err(self
                         .input
-                        .malformed("data", "a compressed part promises more than it can hold"));
+                        .malformed("data", "a compressed buffer declares more bytes than it can hold"));
                 }
-                // Less than none means that it is not compressed.
+                // A negative size means uncompressed.
                 let unpacked = u64::try_from(i64::from_le_bytes(*promised)).unwrap_or(0);
                 self.input.claim(unpacked, "a batch")?;
                 taken += unpacked;
@@ -195,14 +194,14 @@ impl<'a, 'i> File<'a, 'i> {
     }
 }
 
-/// The number of rows that a batch promises.
+/// The declared number of rows of a batch.
 fn rows(batch: &arrow_ipc::RecordBatch<'_>, input: &Input<'_>) -> Result<u64> {
     u64::try_from(batch.length())
-        .map_err(|_| input.malformed("data", format!("a batch promises {} rows", batch.length())))
+        .map_err(|_| input.malformed("data", format!("a batch declares {} rows", batch.length())))
 }
 
-/// The record batch in a message, of rows or of dictionary values. If it were anywhere else, the decoder
-/// would find it all the same, and take other bytes for its body than those that are checked.
+/// The record batch in a message, of rows or dictionary values. The decoder would also find one at an
+/// unexpected position and use unchecked bytes as its body.
 fn described<'m>(message: &'m [u8], input: &Input<'_>) -> Result<arrow_ipc::RecordBatch<'m>> {
     // Newer files write a marker before the length.
     let skipped = if message.starts_with(&CONTINUED) { 8 } else { 4 };
@@ -216,9 +215,7 @@ fn described<'m>(message: &'m [u8], input: &Input<'_>) -> Result<arrow_ipc::Reco
 
 fn bytes(file: &mut fs::File, input: &Input<'_>, start: u64, length: u64) -> Result<Vec<u8>> {
     if start.saturating_add(length) > input.size {
-        return Err(
-            input.malformed("cut short", format!("{length} bytes at {start} are outside of the file"))
-        );
+        return Err(input.malformed("cut short", format!("{length} bytes at {start} are outside the file")));
     }
     let mut bytes = vec![0; length as usize];
     file.seek(SeekFrom::Start(start))
@@ -261,12 +258,12 @@ impl Batches for File<'_, '_> {
                 let mut goes_on = true;
                 if let Some(batch) = decoder.read_record_batch(block, &data).map_err(fail)? {
                     if batch.num_rows() as u64 != *rows {
-                        let why = format!("a batch promises {rows} rows and has {}", batch.num_rows());
+                        let why = format!("a batch declares {rows} rows but has {}", batch.num_rows());
                         return Err(self.input.malformed("cut short", why));
                     }
                     goes_on = each(start, &batch)?;
                 }
-                // A dictionary is kept to the end, a batch is not.
+                // A dictionary stays in memory to the end, a batch does not.
                 self.input.release(taken);
                 if !goes_on {
                     break;
@@ -279,17 +276,17 @@ impl Batches for File<'_, '_> {
     }
 }
 
-// Opens Arrow's descriptions of columns within limits that depend on their size.
+// Verifies Arrow schemas with limits that depend on their size.
 //
-// They are flatbuffers, in which a table may be referred to any number of times, so that a few kilobytes
-// unfold to millions of columns. The limits of the decoder would let them become gigabytes.
+// A flatbuffer may refer to a table any number of times, so a few kilobytes can expand to millions of
+// columns. The decoder's own limits would allow gigabytes.
 
-/// Bytes that a table takes at least; one without fields takes these, and as many where it is referred to.
+/// Minimum bytes of a table, also counted for each reference to it.
 const TABLE: usize = 4;
-/// Upper bound on how often a byte is read where nothing is shared but lists of fields and names.
+/// Upper bound on how often a byte is read if only lists of fields and names are shared.
 const MOST_READ: usize = 64;
 
-/// The limits for a description, never above those of the decoder.
+/// The limits for a schema, never above those of the decoder.
 fn limits(bytes: &[u8]) -> VerifierOptions {
     let most = VerifierOptions::default();
     VerifierOptions {
@@ -300,7 +297,7 @@ fn limits(bytes: &[u8]) -> VerifierOptions {
     }
 }
 
-/// Verifies a message; `damaged` makes the error if it is none.
+/// Verifies a message; `damaged` builds the error for an invalid one.
 fn verified_message<'m>(
     bytes: &'m [u8],
     input: &Input<'_>,
@@ -311,14 +308,14 @@ fn verified_message<'m>(
         .map_err(|why| refused(&why, bytes, &limits, input).unwrap_or_else(damaged))
 }
 
-/// Holds the footer of an Arrow file to the limits before the decoder unfolds it.
+/// Verifies the footer of an Arrow file before the decoder expands it.
 fn verified_footer<'f>(bytes: &'f [u8], input: &Input<'_>) -> Result<Footer<'f>> {
     let (limits, damaged) = (limits(bytes), || input.malformed("footer", "it is damaged"));
     root_as_footer_with_opts(&limits, bytes)
         .map_err(|why| refused(&why, bytes, &limits, input).unwrap_or_else(damaged))
 }
 
-/// Checks the description of columns that a Parquet file may carry beside its own.
+/// Verifies the Arrow schema that a Parquet file may embed.
 pub(super) fn check_embedded(entries: Option<&Vec<KeyValue>>, input: &Input<'_>) -> Result<()> {
     let values = entries
         .into_iter()
@@ -326,7 +323,7 @@ pub(super) fn check_embedded(entries: Option<&Vec<KeyValue>>, input: &Input<'_>)
         .filter(|entry| entry.key == ARROW_SCHEMA_META_KEY)
         .filter_map(|entry| entry.value.as_ref());
     for value in values {
-        // The decoder says what else is wrong.
+        // The decoder reports other errors.
         let Ok(bytes) = BASE64_STANDARD.decode(value) else { continue };
         let bytes = if bytes.len() > 8 && bytes.starts_with(&[0xff; 4]) { &bytes[8..] } else { &bytes };
         let limits = limits(bytes);
@@ -339,7 +336,7 @@ pub(super) fn check_embedded(entries: Option<&Vec<KeyValue>>, input: &Input<'_>)
     Ok(())
 }
 
-/// The error, if a limit is why.
+/// The error, if a limit was exceeded.
 fn refused(
     why: &InvalidFlatbuffer,
     bytes: &[u8],
@@ -347,15 +344,13 @@ fn refused(
     input: &Input<'_>,
 ) -> Option<FormatError> {
     let unfolds = |most: usize, what: &str| {
-        let why = format!(
-            "its {} bytes unfold to more than {most} {what}, which is the most that is read",
-            bytes.len()
-        );
+        let why =
+            format!("its {} bytes unfold to more than {most} {what}, the supported maximum", bytes.len());
         Some(input.unsupported("description of columns", why))
     };
     match why {
         InvalidFlatbuffer::DepthLimitReached => {
-            let why = format!("it nests more than {MAX_ARROW_DEPTH} deep, which is the most that is read");
+            let why = format!("nests more than {MAX_ARROW_DEPTH} levels deep, the supported maximum");
             Some(input.unsupported("description of columns", why))
         }
         InvalidFlatbuffer::TooManyTables => unfolds(limits.max_tables, "tables"),

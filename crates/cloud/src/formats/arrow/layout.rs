@@ -1,4 +1,5 @@
-//! Maps a schema to columns: a list of numbers, a point and a vector in a text become one column per element.
+//! Maps a schema to columns. A list of numbers, or a point or vector in a text, becomes one column per
+//! element.
 
 use std::collections::HashMap;
 use std::fmt::{self, Write as _};
@@ -15,21 +16,21 @@ use crate::formats::limits::{MAX_COLUMNS, MAX_LIST_COLUMNS, MAX_PROMISED_COLUMNS
 use crate::formats::vector_cell::{Candidate, POINTS, Seen, Vector, axes, parse, rank, unreadable};
 use crate::formats::{ColumnKind, Crs, Input, Result, SheetColumn, printable};
 
-/// Bytes that a column takes beside its name.
+/// Bytes per column besides its name.
 const COLUMN: u64 = 64;
-/// Maximum length of the name of a type, which holds those of all fields within, in characters.
+/// Maximum length in characters of a type name, which includes the types of nested fields.
 const TYPE_NAME: usize = 100;
 
-/// Rows of a batch, and batches, in which texts and bytes are searched for vectors.
+/// Rows per batch, and batches, that are searched for vectors in texts and bytes.
 const SAMPLE: usize = 100;
 const MOST_BATCHES: usize = 8;
 
 /// The origin of each column of a sheet.
 pub(super) struct Layout {
     columns: Vec<Origin>,
-    /// The names of the columns of lists.
+    /// Names of the list columns.
     lists: HashMap<usize, String>,
-    /// Texts and bytes that hold vectors.
+    /// Text and byte columns that contain vectors.
     vectors: Vec<Vector>,
     pub candidates: Vec<Candidate>,
     /// By the index of the field.
@@ -58,13 +59,13 @@ enum What {
     },
     /// A field of a structure.
     Field(usize),
-    /// An element of the vector in a text or in bytes, by its number in the layout.
+    /// An element of a vector in a text or in bytes, by the vector's index.
     Cell {
         vector: usize,
         at: usize,
     },
     Text,
-    /// A type that is not read.
+    /// An unsupported type.
     Other(String),
 }
 
@@ -81,7 +82,7 @@ impl Layout {
         let bytes = named.fold(0, u64::saturating_add);
         if bytes > MAX_LIST_COLUMNS {
             let why = format!(
-                "named after their lists they take {bytes} bytes, and the most that are read are \
+                "with their lists' names they take {bytes} bytes; the limit is \
                  {MAX_LIST_COLUMNS}"
             );
             return Err(input.unsupported("columns of lists", why));
@@ -167,7 +168,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Adds columns of elements, and what they are together.
+    /// Adds the columns of elements, and the vector that they form.
     fn append(
         &mut self,
         root: usize,
@@ -204,7 +205,7 @@ impl Layout {
         });
     }
 
-    /// Looks for vectors in texts and bytes. Texts are not read where a list is the vector by its name.
+    /// Looks for vectors in texts and bytes. Texts are skipped if a list is the vector by its name.
     fn sample(&mut self, file: &dyn Batches, input: &Input<'_>) -> Result<()> {
         let schema = file.schema();
         let texts = self.candidates.iter().all(|candidate| candidate.rank <= POINTS);
@@ -295,7 +296,7 @@ impl Layout {
     }
 
     /// Reads the numbers of some columns, given in ascending order, row by row; null becomes NaN. `array`
-    /// returns the array at an index in the schema. The error is a row and the reason.
+    /// returns the array at a schema index. The error is a row and the reason.
     pub fn fill<'b>(
         &self,
         array: impl Fn(usize) -> Option<&'b ArrayRef>,
@@ -349,9 +350,8 @@ impl Layout {
                 Ok(())
             }
             What::Field(_) => {
-                let points = array
-                    .as_struct_opt()
-                    .ok_or_else(|| (0, "a structure turned into another type".to_owned()))?;
+                let points =
+                    array.as_struct_opt().ok_or_else(|| (0, "a structure changed its type".to_owned()))?;
                 for position in positions {
                     let What::Field(field) = of(position).what else { continue };
                     values::numbers(
@@ -421,7 +421,7 @@ fn shortened(kind: &DataType) -> String {
         fn write_str(&mut self, text: &str) -> fmt::Result {
             let left = TYPE_NAME - self.0.chars().count();
             self.0.extend(text.chars().take(left));
-            // Ends the writing of a type with thousands of fields.
+            // Stops formatting a type with thousands of fields.
             if text.chars().nth(left).is_some() { Err(fmt::Error) } else { Ok(()) }
         }
     }
@@ -455,7 +455,7 @@ fn widths(file: &dyn Batches, lists: &[usize], input: &Input<'_>) -> Result<Vec<
     let checked = |width: Option<usize>| match width.unwrap_or(0) {
         width if width > MAX_COLUMNS => Err(input.unsupported(
             format!("lists of {width} numbers"),
-            format!("the most that are read are {MAX_COLUMNS}"),
+            format!("at most {MAX_COLUMNS} are supported"),
         )),
         width => Ok(width),
     };

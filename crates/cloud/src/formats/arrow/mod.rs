@@ -2,7 +2,8 @@
 //!
 //! Numbers are coordinates, nulls NaN. A column of lists of numbers (an embedding) becomes one column per
 //! list element, as do points and vectors in texts; one such column is the cloud unless others are selected.
-//! Strings and dictionaries of strings are categories. Dates are numbers, and single ones are shown as dates.
+//! Strings and dictionaries of strings are categories. Dates are numbers, but individual ones are shown as
+//! dates.
 
 mod ipc;
 mod layout;
@@ -58,12 +59,12 @@ pub(super) fn ipc_records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> 
     decoded("Arrow", input, || read_records(&ipc::File::open(input)?, input, wanted))
 }
 
-/// A text beside the schema of a Parquet file.
+/// A metadata value of a Parquet file's schema.
 pub(super) fn parquet_attribute(input: &Input<'_>, name: &str) -> Result<Option<String>> {
     decoded("Parquet", input, || Ok(attribute(&parquet::File::open(input)?, name)))
 }
 
-/// A text beside the schema of an Arrow file or stream.
+/// A metadata value of the schema of an Arrow file or stream.
 pub(super) fn ipc_attribute(input: &Input<'_>, name: &str) -> Result<Option<String>> {
     decoded("Arrow", input, || Ok(attribute(&ipc::File::open(input)?, name)))
 }
@@ -79,7 +80,7 @@ fn append<T: Real>(values: &mut Vec<T>, numbers: &[f64], input: &Input<'_>) -> R
     Ok(())
 }
 
-/// Maps a decoder error to ours; its own wording is for developers of decoders.
+/// Maps a decoder error to ours, because its wording is for developers of decoders.
 fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
     if let ArrowError::IoError(_, why) = why {
         return input.io(why);
@@ -88,7 +89,7 @@ fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
     if matches!(why, ArrowError::NotYetImplemented(_))
         || ["NYI", "upport", "mplemented"].iter().any(|word| said.contains(word))
     {
-        return input.unsupported(what, format!("it is not read ({said}); write it as CSV or .npy"));
+        return input.unsupported(what, format!("not supported ({said}); write it as CSV or .npy"));
     }
     input.malformed(what, "damaged, and cannot be decoded")
 }
@@ -125,7 +126,7 @@ fn read(file: &dyn Batches, input: &Input<'_>, want: &Want<'_>) -> Result<Sheet>
         numbers.resize(count, 0.0);
         let array = |root: usize| roots.binary_search(&root).ok().map(|at| batch.column(at));
         let failed = |(row, why)| input.malformed(format!("record {}", start + row as u64), why);
-        // One column of lists is flattened after the other.
+        // List columns are flattened one at a time.
         let flat = batch.columns().iter().map(values::flattened).max().unwrap_or(0);
         input.claim(flat, "lists")?;
         layout.fill(array, &selected, &mut numbers).map_err(failed)?;
@@ -185,7 +186,7 @@ fn read_records(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result
     picked.found.values_mut().for_each(|cells| *cells = vec![Cell::Missing; columns.len()]);
     let ascending: Vec<u64> = picked.found.keys().copied().collect();
     let mut left = &ascending[..];
-    // Without readable columns nothing has to be read, and the file may declare rows that it does not have.
+    // Without readable columns nothing is read, and the file may declare rows that it does not have.
     while let [first, ..] = *left
         && !roots.is_empty()
     {
@@ -204,8 +205,10 @@ fn read_records(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result
             Ok(left.len() == before)
         })?;
         if left.len() == before {
-            return Err(input
-                .malformed("cut short", format!("{rows} rows are promised, and row {first} is not there")));
+            return Err(input.malformed(
+                "cut short",
+                format!("the file declares {rows} rows, but row {first} is missing"),
+            ));
         }
     }
     Ok(picked.into_records(SheetColumn::names(columns)))

@@ -75,8 +75,8 @@ pub(super) fn is_nested(kind: &DataType) -> Option<bool> {
     }
 }
 
-/// The fields of a structure that are axes of a point: longitude, latitude and height, or x, y and z. True
-/// for degrees.
+/// The fields of a structure that form a point: longitude, latitude and height, or x, y and z. True for
+/// degrees.
 pub(super) fn axes(fields: &Fields) -> Option<(bool, Vec<usize>)> {
     let named = |field: &Field, names: &[&str]| {
         names.iter().any(|name| field.name().eq_ignore_ascii_case(name)) && is_number(field.data_type())
@@ -137,7 +137,7 @@ pub(super) fn numbers<'v>(array: &ArrayRef, out: impl Iterator<Item = &'v mut f6
         DataType::Decimal32(_, scale) => copy::<i32>(array, out, |value| f64::from(value) / ten(*scale)),
         DataType::Decimal64(_, scale) => copy::<i64>(array, out, |value| value as f64 / ten(*scale)),
         DataType::Decimal128(_, scale) => copy::<i128>(array, out, |value| value as f64 / ten(*scale)),
-        kind => return Err(format!("{kind} is no number")),
+        kind => return Err(format!("{kind} is not a number")),
     }
     Ok(())
 }
@@ -165,9 +165,9 @@ fn range(array: &ArrayRef, row: usize) -> (usize, usize) {
     }
 }
 
-/// The numbers of all lists, and the place of the first one among those that `range` tells.
+/// The numbers of all lists, and the index of the first one in the range of `range`.
 fn inner(array: &ArrayRef) -> (ArrayRef, usize) {
-    // Those of other rows may be there, too.
+    // The values may include other rows.
     fn within<O: OffsetSizeTrait>(lists: &GenericListArray<O>) -> (ArrayRef, usize) {
         let offsets = lists.value_offsets();
         let [start, end] = [offsets[0], offsets[offsets.len() - 1]].map(O::as_usize);
@@ -180,7 +180,7 @@ fn inner(array: &ArrayRef) -> (ArrayRef, usize) {
     }
 }
 
-/// Bytes that [`lists`] takes for its numbers.
+/// Bytes that [`lists`] needs for its numbers.
 pub(super) fn flattened(array: &ArrayRef) -> u64 {
     if is_list(array.data_type()) {
         (inner(array).0.len() as u64).saturating_mul(size_of::<f64>() as u64)
@@ -202,12 +202,15 @@ pub(super) fn lists(
     for row in (0..array.len()).filter(|&row| array.is_valid(row)) {
         let (start, length) = range(array, row);
         if length != of {
-            return Err((row, format!("has {length} numbers and the first one {of}; all must be as long")));
+            return Err((
+                row,
+                format!("has {length} numbers, but the first list has {of}; all must have the same length"),
+            ));
         }
         let start = start - first;
         each(
             row,
-            flat.get(start..start + length).ok_or_else(|| (row, "ends outside of its numbers".to_owned()))?,
+            flat.get(start..start + length).ok_or_else(|| (row, "extends past its numbers".to_owned()))?,
         );
     }
     Ok(())
@@ -239,12 +242,12 @@ pub(super) fn bytes(array: &ArrayRef, row: usize) -> Option<&[u8]> {
     }
 }
 
-// Dates and timestamps as text. Colours and coordinates use the file's own numbers.
+// Formats dates and timestamps. Colours and coordinates use the file's own numbers.
 
 /// The unit of a column that counts time since 1970.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moment {
-    /// The duration that one unit of the column stands for.
+    /// The duration of one unit of the column.
     pub unit: Unit,
     /// Whether the values are in UTC; otherwise the time zone is unknown.
     pub utc: bool,
@@ -281,12 +284,12 @@ impl Moment {
         }
     }
 
-    /// Formats a number of the column: `2024-10-04`, `2024-10-04T12:30:00.25Z`; as a plain number
-    /// beyond the calendar's range.
+    /// Formats a number of the column: `2024-10-04`, `2024-10-04T12:30:00.25Z`. Outside the calendar's range
+    /// it stays a plain number.
     ///
     /// An f64 resolves present-day timestamps to 256 ns, so nanoseconds are rounded to microseconds.
     pub fn text(self, value: f64) -> String {
-        // All of the calendar's range can be counted in microseconds.
+        // The whole calendar range fits in microseconds.
         let (count, micros) = match self.unit {
             Unit::Days => (value, 86_400_000_000),
             Unit::Seconds => (value, 1_000_000),
@@ -300,7 +303,7 @@ impl Moment {
         moment.map_or_else(|| value.to_string(), |moment| self.shown(moment))
     }
 
-    /// In ISO 8601, which is the `Debug` format of the calendar crate.
+    /// ISO 8601, the `Debug` format of the calendar crate.
     fn shown(self, moment: impl Debug) -> String {
         let iso = format!("{moment:?}");
         match (self.unit, iso.split_once('T')) {
@@ -311,8 +314,8 @@ impl Moment {
     }
 }
 
-/// The date or timestamp in a row, to the last digit; `None` for other types, for null, and beyond the
-/// calendar's range.
+/// The exact date or timestamp in a row; `None` for other types, null, and values outside the calendar's
+/// range.
 pub(super) fn date(array: &ArrayRef, row: usize) -> Option<String> {
     let moment = Moment::of(array.data_type()).filter(|_| array.is_valid(row))?;
     downcast_temporal_array!(

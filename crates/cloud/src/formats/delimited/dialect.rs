@@ -29,26 +29,25 @@ pub(super) struct Dialect {
     pub separator: Separator,
     /// A line feed, or a carriage return in very old files.
     pub line_end: u8,
-    /// Whether the first record is just the number of the others, as in a `.pts` file.
+    /// Whether the first record is only the number of the others, as in a `.pts` file.
     pub counted: bool,
     /// How the numbers of each column are written; empty if all are plain.
     pub notations: Vec<Notation>,
-    /// What introduces a comment besides `#`.
+    /// An additional comment mark besides `#`.
     pub mark: Option<&'static [u8]>,
     /// Length of Excel's first line, `sep=;`, with its end.
     pub preamble: usize,
-    /// Where the first record begins, if its commas and spaces separate digits in a way that has several
-    /// readings.
+    /// Start of the first record, if its commas and spaces between digits are ambiguous.
     pub unclear: Option<usize>,
     /// The comments before the first record, without their marks: some writers put the column names there.
     comments: Vec<Vec<u8>>,
 }
 
-/// The comma comes last: it may be a decimal comma or part of a text, where the others are rare.
+/// The comma comes last, because it may also be a decimal comma or part of a text.
 const CANDIDATES: [u8; 4] = [b'\t', b';', b'|', b','];
 /// Number of records sampled.
 const RECORDS: usize = 64;
-/// What introduces comments. The first does so anywhere, the others if the text begins with such a comment.
+/// Comment marks. The first applies anywhere, the others only if the text begins with such a comment.
 const MARKS: [&[u8]; 5] = [b"#", b"//", b"%", b"!", b";"];
 
 impl Dialect {
@@ -135,10 +134,10 @@ impl Dialect {
         format!("{separator}{commas}")
     }
 
-    /// Column names from the last comment before the first record that has as many fields as the record, none
-    /// of them a number. The comment may be delimited in another way than the records.
+    /// Column names from the last comment before the first record, if it has as many fields and none is a
+    /// number. The comment may have a different delimiter than the records.
     pub fn commented_names(&self, width: usize) -> Option<Vec<String>> {
-        /// Words of sentences.
+        /// Words that indicate a sentence.
         const WORDS: [&str; 8] = ["a", "and", "by", "for", "is", "of", "the", "with"];
         let names = |mut fields: Vec<&[u8]>| {
             fields.pop_if(|last| last.trim_ascii().is_empty());
@@ -174,8 +173,8 @@ fn first_line(text: &[u8]) -> (&[u8], &[u8]) {
     (&text[..end], &text[(end + 1).min(text.len())..])
 }
 
-/// The mark of a comment. A line that could be a record, such as the point `! 1 2` or the header `;x;y`, is
-/// not one.
+/// The comment mark of a line. A line that could be a record, such as the point `! 1 2` or the header `;x;y`,
+/// is not a comment.
 fn mark_of(line: &[u8]) -> Option<&'static [u8]> {
     let mark = MARKS.into_iter().find(|mark| line.starts_with(mark))?;
     let text = &line[mark.len()..];
@@ -194,7 +193,7 @@ fn is_number(field: &[u8]) -> bool {
     matches!(Cell::parse(field), Cell::Number(_))
 }
 
-/// The delimiter, and whether commas and spaces could be read in another way too.
+/// The delimiter, and whether commas and spaces are ambiguous.
 fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
     let Some(first) = records.first() else { return (Separator::Byte(b','), false) };
     if tabs && first.count(b'\t') > 0 {
@@ -203,7 +202,7 @@ fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
     let fields = |record: &Census<'_>, separator| {
         if let Separator::Byte(delimiter) = separator { record.count(delimiter) + 1 } else { record.words }
     };
-    // The header may lack a name for the names of rows, or the delimiter that ends each row.
+    // The header may lack a name for the row names, or the delimiter that ends each row.
     let even = |separator, slack: usize| {
         let widths = || records.iter().skip(slack).map(|record| fields(record, separator));
         let lone = slack > 0 && separator == Separator::Byte(b',') && first.count(b',') == 0;
@@ -219,8 +218,8 @@ fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
         Some(separator) => return (separator, false),
         None => {}
     }
-    // Every delimiter gives uneven records: the reader will report where. The most frequent one is the best
-    // guess.
+    // Every delimiter gives uneven records, so choose the most frequent one; the reader will report where
+    // they differ.
     let guess = match CANDIDATES
         .into_iter()
         .max_by_key(|&candidate| records.iter().map(|record| record.count(candidate)).sum::<usize>())
@@ -234,8 +233,8 @@ fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
     (guess, false)
 }
 
-/// Tells decimal commas between spaces (`1,5 2,25`) from delimiters, in records with the same number of
-/// commas and of words. Tuples, such as `1,5 2,7` for two pairs, are unclear.
+/// Distinguishes decimal commas between spaces (`1,5 2,25`) from delimiters, in records with equal numbers of
+/// commas and words. Tuples, such as `1,5 2,7` for two pairs, are ambiguous.
 fn commas(records: &[Census<'_>]) -> (Separator, bool) {
     let (mut decimal, mut numeric, mut certain, mut trailing) = (true, true, false, false);
     let (mut parts, mut wholes, mut fractions) = (HashSet::new(), HashSet::new(), HashSet::new());
@@ -257,13 +256,13 @@ fn commas(records: &[Census<'_>]) -> (Separator, bool) {
             _ => decimal = false,
         }
     }
-    // The second numbers of pairs would have different lengths, as the first ones do.
+    // The second numbers of pairs would vary in length like the first ones.
     certain |= records.len() > 7 && fractions.len() == 1 && wholes.len() > 1;
     let tuples = numeric && parts.len() == 1 && !parts.contains(&1);
     let all = |test: &dyn Fn(&[&[u8]]) -> bool| {
         records.iter().all(|record| test(&record.text.split(|&byte| byte == b',').collect::<Vec<_>>()))
     };
-    // If commas delimited, some field of each record would be several numbers, unless spaces separate
+    // If the comma is the delimiter, some field of each record has several numbers, unless spaces separate
     // thousands: `1 234,5 678`.
     let jammed =
         all(&|fields| fields.iter().any(|field| words(field).count() > 1 && words(field).all(is_number)));
@@ -279,7 +278,7 @@ fn commas(records: &[Census<'_>]) -> (Separator, bool) {
 /// How often each candidate delimiter occurs in a record, outside quotes.
 #[derive(Debug)]
 struct Census<'a> {
-    /// With the line end.
+    /// Including the line end.
     text: &'a [u8],
     counts: [usize; CANDIDATES.len()],
     /// Number of fields separated by white space.
@@ -362,7 +361,7 @@ mod tests {
             ("a,b\n1,2,3\n4\n", b','),
             ("\n\n# x;y;z\na,b\n1,2\n", b','),
             ("1\n2\n", b','),
-            // Quotes inside a field are no quotes; the comma is uneven but the best there is.
+            // Quotes inside a field have no meaning; the comma is uneven but the best choice.
             ("he said \"1, 2\",3\nx,4\n", b','),
         ] {
             let want = Separator::Byte(delimiter);

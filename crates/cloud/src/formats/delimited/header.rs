@@ -1,4 +1,4 @@
-//! Detects what precedes the data: a header, units; and whether records begin with names of rows or end with
+//! Detects what precedes the data (a header, units), and whether records begin with row names or end with
 //! blank fields.
 
 use std::io::BufRead;
@@ -11,16 +11,16 @@ use crate::formats::{Input, Result};
 /// Number of records that the first one is compared with.
 const RECORDS: usize = 64;
 
-/// Minimum number of columns for 0, 1, 2, … to be a header of whole numbers: with fewer, it is just as likely
-/// the corner of a grid.
+/// Minimum number of columns for 0, 1, 2, … to be a header of whole numbers. With fewer, it may just as well
+/// be a grid point.
 const NUMBERED: usize = 4;
 
-/// How a text begins, and what its records have besides the named columns.
+/// How a text begins, and additional fields in its records.
 #[derive(Debug, Default)]
 pub(super) struct Heading {
     /// Whether the first record contains names.
     pub named: bool,
-    /// Whether the first field of each record is the name of the row, for which the header has no name.
+    /// Whether the first field of each record is a row name without a name in the header.
     pub row_names: bool,
     /// Whether the second record contains units.
     pub units: bool,
@@ -28,7 +28,7 @@ pub(super) struct Heading {
     pub width: usize,
     /// Whether records have blank fields after the columns.
     pub trailing: bool,
-    /// What the user should know about the first record.
+    /// A note for the user about the first record.
     pub note: Option<String>,
 }
 
@@ -89,7 +89,7 @@ pub(super) fn detect(
             "was taken as a header, since all numbers below it have decimals; if it is a point, write its \
              numbers with decimals too"
         } else {
-            "was read as a point; if it numbers the columns, pass over it with --skip-lines"
+            "was read as a point; if it numbers the columns, skip it with --skip-lines"
         };
         let numbers: Vec<String> = (0..first.len()).map(|at| at.to_string()).collect();
         note = Some(format!("the first line, `{}`, {read}", numbers.join(",")));
@@ -117,7 +117,7 @@ fn value(cell: Option<&Cell>) -> Option<f64> {
     if let Some(&Cell::Number(number)) = cell { Some(number) } else { None }
 }
 
-/// Whether records that are one field longer than the header, all of them, begin with names: texts, or
+/// Whether all records are one field longer than the header because they begin with row names: texts, or
 /// ascending whole numbers.
 fn has_row_names(rest: &[Row], used: usize, dialect: &Dialect) -> bool {
     let name = |row: &Row| row.cells[0] == Cell::Text;
@@ -127,7 +127,7 @@ fn has_row_names(rest: &[Row], used: usize, dialect: &Dialect) -> bool {
         numbers.iter().all(|number| number.fract() == 0.0)
             && numbers.windows(2).all(|pair| fits(pair[1] - pair[0]))
     };
-    // Beside a comma they may be parts of numbers: `1,5`.
+    // Before a comma they may be parts of numbers: `1,5`.
     let counts = numbers.len() == rest.len()
         && if dialect.separator == Separator::Byte(b',') {
             used > 2 && begins && by(&|step| step == 1.0)
@@ -148,14 +148,14 @@ fn is_units(second: &[Vec<u8>], rest: &[Row]) -> bool {
             && field.iter().any(|&byte| byte.is_ascii_alphabetic() || !byte.is_ascii() || byte == b'%');
         *unit == Cell::Missing || *unit == Cell::Text && (marked || short && *below != Cell::Text)
     };
-    // A dash may stand for a missing number.
+    // A dash may mean a missing number.
     columns.clone().all(fits)
         && columns.any(|(field, (unit, below))| field != b"-" && *unit == Cell::Text && is_number(below))
 }
 
-/// Whether the first record is none of the table but counts it, as scikit-learn begins its own files: the
-/// rows, the columns before the last, and the names of the classes that the last one has by number. The next
-/// record has that many columns, of numbers alone.
+/// Whether the first record is a summary rather than part of the table, as in scikit-learn's files: the
+/// number of rows, the number of columns before the last, and the class names for the last column. The next
+/// record has that many columns, all numbers.
 pub(super) fn is_summary(
     mut records: Records<impl BufRead>,
     dialect: &Dialect,
@@ -179,7 +179,7 @@ fn cells(records: &Records<impl BufRead>, dialect: &Dialect) -> Vec<Cell> {
     (0..records.len()).map(|at| dialect.cell(at, records.field(at))).collect()
 }
 
-/// A first record without numbers is a header, and one of only numbers is not. With both, it may be a header
+/// A first record without numbers is a header, and one with only numbers is not. A mixed one may be a header
 /// with years among its names, or the first of many labelled points.
 fn is_header(first: &[Cell], rest: &[&[Cell]]) -> bool {
     let numbers: Vec<f64> = first.iter().filter_map(|cell| value(Some(cell))).collect();
@@ -201,7 +201,7 @@ fn is_header(first: &[Cell], rest: &[&[Cell]]) -> bool {
     if (0..first.len()).any(|at| first[at] == Cell::Text && matches!(next(at), Some(Cell::Number(_)))) {
         return true;
     }
-    // Consecutive years or indices beside a name, which the next record does not continue.
+    // Consecutive years or indices after a name, which the next record does not continue.
     let counted = |numbers: &[f64]| {
         numbers.len() > 1
             && numbers[0].fract() == 0.0
@@ -212,8 +212,8 @@ fn is_header(first: &[Cell], rest: &[&[Cell]]) -> bool {
     counted(&numbers) && !counted(&below)
 }
 
-/// Whether 0, 1, 2, … number the columns, as pandas writes them for an array without names, rather than being
-/// the first of a series of running numbers, combinations or permutations.
+/// Whether 0, 1, 2, … number the columns, as pandas writes them for an unnamed array, rather than being the
+/// first of a series of running numbers, combinations or permutations.
 fn is_numbering(width: usize, rest: &[&[Cell]]) -> bool {
     let goes_on = |record: &&[Cell]| {
         let whole = |cell: &Cell| value(Some(cell)).filter(|number| number.fract() == 0.0);
@@ -246,7 +246,7 @@ mod tests {
         for (text, summary) in [
             ("569,3,malignant,benign\n1,2,3,0\n4,5,6,1\n", true),
             ("3,4,one,two,three\n1,2,3,4,0\n5,6,7,8,1\n", true),
-            // Another width, text below, no names, and nothing below.
+            // A different width, text below, no names, and nothing below.
             ("569,3,malignant,benign\n1,2,3\n", false),
             ("569,3,malignant,benign\n1,2,3,a\n", false),
             ("569,3\n1,2,3,4\n", false),
@@ -277,7 +277,7 @@ mod tests {
             ("5.1,3.5,A\n", false),
             ("A,5\nB,7\n", false),
             ("5,3,A\n4,2,B\n", false),
-            // Rows that begin with consecutive numbers by habit.
+            // Rows that happen to begin with consecutive numbers.
             ("1,2,A\n2,3,B\n", false),
             (",a,2\n0,1,2\n", true),
             ("name,x,2019\nA,1.5,3\n", true),
@@ -286,7 +286,7 @@ mod tests {
             ("country,2000,2001,2002\nFrance,5,7,9\n", true),
             (",0,1,2\n0,5,6,7\n", true),
             ("2\n1 2 A\n3 4 B\n", false),
-            // An array as pandas writes it, of integers or not.
+            // An array as written by pandas, of integers or not.
             ("0,1,2,3\n0.5,1.5,2.5,3.5\n", true),
             ("0,1,2,3\n0,0,5,13\n0,0,0,12\n", true),
             ("0,1,2,3\n0,1,2,3\n7,,2,1\n", true),
@@ -294,7 +294,7 @@ mod tests {
             ("0,1,2\n0.5,1.5,2.5\n", true),
             ("0,1\n0.5,1e-3\n,2.5\n", true),
             ("0;1;2\n0,5;1,5;2,5\n", true),
-            // A point of a grid, and what only begins in this way.
+            // A grid point, and a first row that only begins like a numbering.
             ("0,1\n0,2\n", false),
             ("0,1,2\n0.5,1.5,3\n", false),
             ("0,1,2\n5,7,1\n", false),

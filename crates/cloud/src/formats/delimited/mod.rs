@@ -20,7 +20,7 @@ use text::Text;
 /// Number of records after which columns that turned out to be text no longer take memory.
 const SETTLED: u64 = 1024;
 
-/// Records in which columns that are not read are told to be text, where nobody chose.
+/// Number of records used to classify columns that are not read as text, if the user did not choose.
 const TOLD: u64 = 100;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
@@ -127,7 +127,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     let mut numbers = Vec::new();
     let mut picked = Picked::new(wanted);
     for (&record, cells) in &mut picked.found {
-        // Skips ahead to the last known mark before the record.
+        // Skip ahead to the last known mark before the record.
         if let Some((mark, byte)) =
             marks.as_ref().and_then(|marks| marks.before(record)).filter(|&(mark, _)| mark > text.rows)
         {
@@ -157,7 +157,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     Ok(picked.into_records(SheetColumn::names(columns)))
 }
 
-/// What is said of a first line that is none of the table.
+/// A note about a first line that is not part of the table.
 pub(super) fn note(input: &Input<'_>) -> Result<Option<String>> {
     Ok(Text::open(input)?.note)
 }
@@ -169,7 +169,7 @@ pub(super) fn line_of_record(input: &Input<'_>, record: u64) -> Result<u64> {
     text.line(input)
 }
 
-/// Leaves out the values of columns that turned out to be text.
+/// Removes the values of columns that turned out to be text.
 fn drop_text(
     values: Vec<f64>,
     selected: &mut Vec<usize>,

@@ -15,7 +15,7 @@ pub(super) enum Notation {
     Point,
     /// With a decimal comma, as [`number`] reads them.
     Comma,
-    /// Contradictory or ambiguous: numbers with two readings are refused.
+    /// Contradictory or ambiguous: numbers with two readings are rejected.
     Doubtful,
 }
 
@@ -35,12 +35,12 @@ impl Notation {
     }
 }
 
-/// Whether the decimal mark changes the value, as in `1,234`.
+/// Whether the choice of decimal mark changes the value, as in `1,234`.
 fn is_ambiguous(field: &[u8]) -> bool {
     matches!((number(field, '.'), number(field, ',')), (Some(point), Some(comma)) if point != comma)
 }
 
-/// What the numbers of a column have in common.
+/// Statistics of a column's notation.
 #[derive(Clone, Copy)]
 struct Tally {
     numbers: usize,
@@ -85,8 +85,8 @@ impl Tally {
         self.other && self.numbers >= self.texts
     }
 
-    /// The notation that all numbers fit. Where the column leaves two readings, `commas` decides: whether
-    /// another column has decimal commas.
+    /// The notation that all numbers fit. If two readings remain, `commas` decides: whether another column
+    /// has decimal commas.
     fn notation(&self, commas: bool) -> Notation {
         let undecided = self.point && self.comma && self.ambiguous;
         match (self.point, self.comma) {
@@ -100,7 +100,7 @@ impl Tally {
     }
 }
 
-/// The notation of each column of a text; empty if a glance shows that all numbers are plain.
+/// The notation of each column; empty if a quick scan shows that all numbers are plain.
 pub(super) fn detect(text: &[u8], dialect: &Dialect, input: &Input<'_>) -> Result<Vec<Notation>> {
     if !is_suspicious(text, dialect.separator) {
         return Ok(Vec::new());
@@ -156,14 +156,14 @@ mod tests {
             ("a;b\n1.5D+03;2.5\n", &[Point, Plain]),
             ("a;b\n\u{2212}1.5;2\n", &[Point, Plain]),
             ("a;b\n1 234;2\n", &[Point, Plain]),
-            // One number, or another column, tells what the others are.
+            // One number, or another column, decides for the others.
             ("a;b\n1,234;1\n1,25;2\n", &[Comma, Plain]),
             ("a;b\n1,234;0,125\n", &[Comma, Comma]),
             ("a;b\n1.234;0\n1.234.567;1\n", &[Comma, Plain]),
             // Text below numbers changes nothing; numbers among texts are not a column of numbers.
             ("a;b\n1,5;1\n2,5;2\n3,5;1\n4,5;2\n?;3\n", &[Comma, Plain]),
             ("a;b\n1,5;1\nred;2\nblue;3\n", &[Plain, Plain]),
-            // Nothing tells.
+            // Undecidable.
             ("a;b\n1,234;1\n-56,789;2\n", &[Doubtful, Plain]),
             ("a;b\n1,5;1.234\n", &[Comma, Doubtful]),
             ("a;b\n1.5;1\n2,5;2\n", &[Doubtful, Plain]),

@@ -27,10 +27,10 @@ pub(super) enum Records<R> {
 pub(super) struct Quoted<R> {
     reader: BufReader<Ended<R>>,
     parser: csv_core::Reader,
-    /// What introduces a comment besides `#`, which the parser passes over.
+    /// An additional comment mark besides `#`, which the parser skips.
     mark: Option<&'static [u8]>,
-    /// The fields of the current record without their quotes, one after the other, and the end of each; both
-    /// have room for more.
+    /// The unquoted fields of the current record, concatenated, and the end of each; both buffers have spare
+    /// capacity.
     fields: Vec<u8>,
     ends: Vec<usize>,
     count: usize,
@@ -53,7 +53,7 @@ impl<R: BufRead> Quoted<R> {
                 Err(why) if why.kind() == io::ErrorKind::Interrupted => continue,
                 bytes => bytes.map_err(|why| input.io(why))?.is_empty(),
             };
-            // The last line may lack its end. Where quotes are open, an end belongs to the field.
+            // The last line may lack its line end. Inside open quotes, a line end belongs to the field.
             let closing = at_end && !self.closed;
             let bytes = if closing { b"\n" } else { self.reader.buffer() };
             let (result, read, written, ends) =
@@ -92,7 +92,7 @@ impl<R: BufRead> Quoted<R> {
     }
 }
 
-/// Makes a buffer half as long again.
+/// Grows a buffer by half.
 fn grow<T: Copy + Default>(buffer: &mut Vec<T>, what: &str, input: &Input<'_>) -> Result<()> {
     let more = (buffer.len() / 2).max(256);
     input.reserve_for(buffer, more, what)?;
@@ -102,10 +102,7 @@ fn grow<T: Copy + Default>(buffer: &mut Vec<T>, what: &str, input: &Input<'_>) -
 
 /// The error for a record of more than [`MAX_COLUMNS`] fields.
 fn too_wide(input: &Input<'_>) -> FormatError {
-    input.unsupported(
-        format!("more than {MAX_COLUMNS} columns"),
-        "these are the most that are read; is the table transposed?",
-    )
+    input.unsupported(format!("more than {MAX_COLUMNS} columns"), "not supported; is the table transposed?")
 }
 
 impl<R: BufRead> Records<R> {
@@ -137,7 +134,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// The same of another text. The buffers stay, and what was claimed for them.
+    /// Restarts with another text, keeping the buffers and their claims.
     pub fn restart(&mut self, reader: R, dialect: &Dialect) {
         let before = std::mem::replace(self, Self::new(reader, dialect));
         match (self, before) {
@@ -172,7 +169,7 @@ impl<R: BufRead> Records<R> {
                 if line.starts_with(b"#") || mark.is_some_and(|mark| line.starts_with(mark)) {
                     continue;
                 }
-                // A field takes two bytes at least, with the space that ends it.
+                // A field has at least two bytes, including the space that ends it.
                 input.reserve_for(
                     fields,
                     (line.len() / 2 + 1).min(MAX_COLUMNS + 1).saturating_sub(fields.len()),
@@ -250,8 +247,7 @@ impl<R: Read> Read for Ended<R> {
     }
 }
 
-/// Splits a line at runs of white space; quotes protect white space. Stops once there are more than
-/// [`MAX_COLUMNS`] fields.
+/// Splits a line at runs of white space, except inside quotes. Stops after more than [`MAX_COLUMNS`] fields.
 fn split_spaces(line: &[u8], fields: &mut Vec<Range<usize>>) {
     fields.clear();
     let mut at = 0;

@@ -16,7 +16,7 @@ use crate::formats::{Input, Result, SheetColumn, known_extensions, unpacked};
 /// Bytes sampled to detect the delimiter and the header.
 const SAMPLE: u64 = 1 << 18;
 
-/// Bytes that a column takes, with its name and what it is looked up by.
+/// Memory per column, with its name and look-up entries.
 const COLUMN: usize = 3 * size_of::<SheetColumn>();
 
 /// An iterator over the data records of a text.
@@ -27,23 +27,23 @@ pub(super) struct Text<R> {
     base: u64,
     /// Byte offset in the file at which the text begins; `None` inside gzip.
     text_start: Option<u64>,
-    /// For display: the delimiter, whether there is a header, and gzip.
+    /// For display: the delimiter, header and gzip.
     pub format: String,
     /// The columns of the text.
     pub columns: Vec<SheetColumn>,
-    /// Those that hold vectors; the columns of their elements follow the text's own.
+    /// Text columns that contain vectors; the columns of their elements follow the text's own.
     pub vectors: Vec<Vector>,
     /// Columns with text at the beginning, ascending.
     pub texts: Vec<usize>,
     /// Content that is not data, one sentence each.
     pub skipped: Vec<String>,
-    /// What is said of a first line that was taken for none of the table.
+    /// A note about a first line that is not part of the table.
     pub note: Option<String>,
     /// Number of data records so far, including the current one.
     pub rows: u64,
     /// The number of records declared by the first line.
     promised: Option<u64>,
-    /// Whether the first line declared a number: each scan of a file may then begin with one.
+    /// Whether the first line declared a count; each further scan in the file may then begin with one.
     counted: bool,
     /// Whether a record may have blank fields after its columns.
     trailing: bool,
@@ -60,11 +60,11 @@ impl<'a> Text<Stream<'a>> {
         let mut sample = unpacked::beginning(&mut stream, SAMPLE, input)?;
         check_encoding(&sample, input)?;
         if sample.trim_ascii().is_empty() {
-            return Err(input.malformed("nothing to read", "the file is blank"));
+            return Err(input.malformed("nothing to read", "the file contains only white space"));
         }
         if is_grid(&sample) {
             return Err(input.unsupported(
-                "Esri ASCII grids are not read",
+                "Esri ASCII grids are not supported",
                 "convert it to points, for instance with gdal_translate -of XYZ",
             ));
         }
@@ -99,7 +99,7 @@ impl<'a> Text<Stream<'a>> {
         let passed = usize::from(heading.named || summary || dialect.counted) + usize::from(heading.units);
         let (seen, begins) = vectors(Records::new(&sample[..], &dialect), &dialect, passed, input)?;
         if begins {
-            // Names are not vectors.
+            // Row names are not vectors.
             heading = Heading::default();
         }
         let header = heading.named;
@@ -107,7 +107,7 @@ impl<'a> Text<Stream<'a>> {
 
         let mut skipped = Vec::new();
         if input.skipped > 0 {
-            skipped.push(format!("lines passed over before the table: {}", input.skipped));
+            skipped.push(format!("lines skipped before the table: {}", input.skipped));
         }
         let mut found = records.advance(input)?;
         let mut promised = None;
@@ -129,16 +129,16 @@ impl<'a> Text<Stream<'a>> {
         }
         match promised {
             Some(0) if !found => {
-                return Err(input.malformed("nothing to read", "the first line says that there are 0 rows"));
+                return Err(input.malformed("nothing to read", "the first line declares 0 rows"));
             }
             Some(promised) if !found => return Err(input.miscounted("rows", 0, promised)),
             _ => {}
         }
         if !found {
-            return Err(input.malformed("nothing to read", "there are only comments"));
+            return Err(input.malformed("nothing to read", "the file contains only comments"));
         }
         if records.is_unclosed() {
-            return Err(input.malformed("the first record", "it opens a quote and does not close it"));
+            return Err(input.malformed("the first record", "unclosed quote"));
         }
         let width = if heading.width == 0 { records.len() } else { heading.width };
         let names = || {
@@ -232,7 +232,7 @@ impl<R: BufRead> Text<R> {
             }
             if self.records.is_unclosed() {
                 let what = self.place(input)?;
-                return Err(input.malformed(what, "it opens a quote and does not close it"));
+                return Err(input.malformed(what, "unclosed quote"));
             }
             if self.next_scan() {
                 continue;
@@ -250,7 +250,7 @@ impl<R: BufRead> Text<R> {
                 let what = self.place(input)?;
                 return Err(input.malformed(
                     what,
-                    format!("fields: {} where there should be {}", self.records.len(), self.columns.len()),
+                    format!("expected {} fields, found {}", self.columns.len(), self.records.len()),
                 ));
             }
         }
@@ -290,7 +290,7 @@ impl<R: BufRead> Text<R> {
         Some(self.text_start? + self.base + self.records.start())
     }
 
-    /// The current record for errors.
+    /// Location of the current record for errors.
     fn place(&self, input: &Input<'_>) -> Result<String> {
         Ok(format!("line {}, record {}", self.line(input)?, self.rows))
     }
@@ -302,7 +302,7 @@ impl<R: BufRead> Text<R> {
 }
 
 /// The vectors in the text columns of a sample, after skipping `passed` records, and whether the skipped ones
-/// hold vectors themselves.
+/// contain vectors themselves.
 fn vectors(
     mut records: Records<impl BufRead>,
     dialect: &Dialect,
@@ -343,13 +343,15 @@ fn is_grid(sample: &[u8]) -> bool {
         && words.next().as_deref() == Some(b"nrows")
 }
 
-/// Refuses texts with NUL bytes, which UTF-16 is full of.
+/// Rejects texts with NUL bytes, which indicate UTF-16.
 fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<()> {
     if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") {
-        return Err(input.unsupported("UTF-16 text is not read", "save it as UTF-8"));
+        return Err(input.unsupported("UTF-16 text is not supported", "save it as UTF-8"));
     }
     if sample.contains(&0) {
-        return Err(input.malformed("not text", format!("there are NUL bytes in it; {}", known_extensions())));
+        return Err(
+            input.malformed("not text", format!("the file contains NUL bytes; {}", known_extensions()))
+        );
     }
     Ok(())
 }
@@ -386,11 +388,11 @@ fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
     Some((0..width).map(name).collect())
 }
 
-/// The 1-based line of the record that begins at a byte offset, or after it if blank lines and comments
-/// precede it.
+/// The 1-based line of the record at a byte offset, or after it if blank lines and comments precede the
+/// record.
 ///
-/// With two-byte line ends, the reader reports the offset of the second byte; what counts is the line whose
-/// content continues past that offset.
+/// With two-byte line ends, the reader reports the offset of the second byte, so use the line whose content
+/// continues past that offset.
 fn line_of(start: u64, dialect: &Dialect, input: &Input<'_>) -> Result<u64> {
     let (mut stream, _) = unpacked::text(input)?;
     let mut before = 0;

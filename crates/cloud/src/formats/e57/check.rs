@@ -1,4 +1,4 @@
-//! Checks a file before the decoder gets it: the packets of a scan, and the XML that describes the scans.
+//! Checks a file before decoding: the packets of a scan, and the XML that describes the scans.
 
 use std::fs::File;
 use std::io::{self, BufReader, ErrorKind, Read};
@@ -12,11 +12,11 @@ use crate::formats::{Input, Result, whole};
 /// Bytes of a page, with its checksum and without.
 pub(super) const PAGE: u64 = 1024;
 const CONTENT: u64 = 1020;
-/// Copies of a queue while it grows, in its old size and its new one.
+/// Memory of a growing queue, in units of its old size: the old and the new buffer.
 const GROWING: u64 = 3;
 
-/// Claims the memory of the values that the decoder holds at a time, and returns how much that is. Where the
-/// packets are damaged this ends, as the decoder will, which says why.
+/// Claims the memory of the values that the decoder buffers, and returns it. Stops at damaged packets, which
+/// the decoder will report.
 pub(super) fn claim(scan: &PointCloud, input: &Input<'_>) -> Result<u64> {
     let file = File::open(&input.path).map_err(|why| input.io(why))?;
     let mut pages = Pages { file: BufReader::new(file), at: 0, physical: 0 };
@@ -31,15 +31,15 @@ pub(super) fn claim(scan: &PointCloud, input: &Input<'_>) -> Result<u64> {
     Ok(bytes)
 }
 
-/// The values of each attribute that were read so far.
+/// The values read so far of each attribute.
 struct Queues {
     /// Bits of a value of each attribute.
     widths: Vec<u64>,
     /// Bits of each attribute so far.
     bits: Vec<u64>,
-    /// Points of which there are all values.
+    /// Number of complete points.
     points: u64,
-    /// The most values held at a time.
+    /// Maximum number of values buffered at a time.
     most: u64,
 }
 
@@ -49,7 +49,7 @@ impl Queues {
         Self { bits: vec![0; widths.len()], widths, points: 0, most: 0 }
     }
 
-    /// Reads packets as the decoder does, until there are all points.
+    /// Reads packets as the decoder does, until all points are complete.
     fn fill(&mut self, pages: &mut Pages, scan: &PointCloud, input: &Input<'_>) -> io::Result<()> {
         pages.seek(scan.file_offset);
         let section: [u8; 32] = pages.read()?;
@@ -88,14 +88,14 @@ impl Queues {
         Ok(())
     }
 
-    /// Takes the points that a packet has completed.
+    /// Removes the points that a packet has completed.
     fn take(&mut self, input: &Input<'_>) -> Result<()> {
-        // Of values without bits there are as many as of the others.
+        // Attributes without bits have as many values as the others.
         let values =
             || self.bits.iter().zip(&self.widths).filter_map(|(bits, &width)| bits.checked_div(width));
         let (least, most) = (values().min().unwrap_or(0), values().max().unwrap_or(0));
         if most - least > MAX_E57_AHEAD {
-            let why = format!("the most that are read are {MAX_E57_AHEAD}; convert it to LAS or PLY");
+            let why = format!("at most {MAX_E57_AHEAD} are supported; convert it to LAS or PLY");
             return Err(input.unsupported(
                 format!("{} values of an attribute before those of others", most - least),
                 why,
@@ -114,12 +114,12 @@ impl Queues {
 struct Pages {
     file: BufReader<File>,
     at: u64,
-    /// Where the file is.
+    /// Physical position in the file.
     physical: u64,
 }
 
 impl Pages {
-    /// Goes to a byte of the file.
+    /// Seeks to a byte of the file.
     fn seek(&mut self, physical: u64) {
         self.at = physical - physical / PAGE * (PAGE - CONTENT);
     }
@@ -133,7 +133,7 @@ impl Pages {
         let mut done = 0;
         while done < N {
             let here = (self.at / CONTENT).saturating_mul(PAGE).saturating_add(self.at % CONTENT);
-            // Keeps what is buffered, as packets may be small.
+            // Keeps the buffer, because packets may be small.
             self.file.seek_relative(here.wrapping_sub(self.physical).cast_signed())?;
             let count = (N - done).min((CONTENT - self.at % CONTENT) as usize);
             self.file.read_exact(&mut bytes[done..done + count])?;
@@ -145,15 +145,15 @@ impl Pages {
     }
 }
 
-// Checks XML before the decoder's parser gets it, which takes time with the cube of the namespaces that nest,
-// and with the square of the attributes of an element.
+// Checks XML before parsing: the decoder's parser takes time cubic in nested namespaces and quadratic in the
+// attributes of an element.
 
-/// Checks nesting and attributes. What is no XML is left to the parser.
+/// Checks nesting and attributes. Invalid XML is left to the parser.
 ///
-/// `Err` says what there is too much of.
+/// The error names the exceeded limit.
 pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
     let (mut rest, mut depth, mut deepest) = (xml, 0usize, 0);
-    // The namespaces that each open element declares, of the outer ones.
+    // Namespaces declared by each open element, outermost first.
     let mut declared: Vec<usize> = Vec::new();
     while let Some(at) = rest.iter().position(|&byte| byte == b'<') {
         rest = &rest[at..];
@@ -161,7 +161,7 @@ pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
             [b'<', b'!', b'-', b'-', ..] => after(rest, 4, b"-->"),
             [b'<', b'!', b'[', ..] => after(rest, 3, b"]]>"),
             [b'<', b'?', ..] => after(rest, 2, b"?>"),
-            // A document type, which the parser refuses.
+            // A document type, which the parser rejects.
             [b'<', b'!', ..] => None,
             [b'<', b'/', ..] => {
                 depth = depth.saturating_sub(1);
@@ -182,8 +182,8 @@ pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
                     let namespaces: usize = declared.iter().sum();
                     if namespaces > MAX_XML_NAMESPACES {
                         return Err(format!(
-                            "elements within one another declare {namespaces} namespaces, and the most that \
-                             are read are {MAX_XML_NAMESPACES}"
+                            "nested elements declare {namespaces} namespaces; at most {MAX_XML_NAMESPACES} \
+                             are supported"
                         ));
                     }
                 }
@@ -199,13 +199,13 @@ pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
         rest = &rest[end..];
     }
     if deepest > MAX_XML_DEPTH {
-        Err(format!("elements nest {deepest} deep, and the most that is read is {MAX_XML_DEPTH}"))
+        Err(format!("elements nest {deepest} levels deep; at most {MAX_XML_DEPTH} are supported"))
     } else {
         Ok(())
     }
 }
 
-/// The place after the first `end`, from `start` on.
+/// The position after the first `end`, from `start` on.
 fn after(text: &[u8], start: usize, end: &[u8]) -> Option<usize> {
     text[start..].windows(end.len()).position(|window| window == end).map(|at| start + at + end.len())
 }
@@ -218,15 +218,14 @@ struct Tag {
     namespaces: usize,
     /// Whether it also ends the element.
     empty: bool,
-    /// The place after it, if it ends.
+    /// The position after the tag, if it is complete.
     end: Option<usize>,
 }
 
 impl Tag {
-    /// Reads a tag, of one with too many attributes only the beginning.
+    /// Reads a tag; with too many attributes, only its beginning.
     fn of(text: &[u8]) -> Self {
-        // The name of an attribute is between the end of the value before and its `=`, so that no byte is
-        // looked at again and again.
+        // An attribute's name lies between the previous value and its `=`, so each byte is read once.
         let (mut tag, mut quote, mut name) = (Self::default(), None, 0);
         for (at, &byte) in text.iter().enumerate() {
             match (quote, byte) {

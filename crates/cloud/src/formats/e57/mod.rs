@@ -1,7 +1,7 @@
 //! E57 laser scans: x, y and z of one scan, in the frame of the file, and the other attributes of its points.
 //!
-//! Spherical coordinates are converted to Cartesian, the scan's pose is applied, and points that the scanner
-//! marks as invalid, or of which it only knows the direction, are rows of NaN. Each scan of a file is a
+//! Spherical coordinates are converted to Cartesian, and the scan's pose is applied. Points that the scanner
+//! marks as invalid, or for which it knows only the direction, are rows of NaN. Each scan of a file is an
 //! [`Entry`].
 
 mod check;
@@ -18,10 +18,10 @@ use super::{
     number_cell, printable, whole,
 };
 
-/// Bytes that are made of a byte of XML, about.
+/// Approximate memory per byte of XML.
 const XML: u64 = 8;
 
-/// Refuses a file that does not end with a page, which the decoder takes for truncated.
+/// Rejects a file that does not end with a whole page, which the decoder reports as truncated.
 fn check_pages(input: &Input<'_>) -> Result<()> {
     let behind = input.size % check::PAGE;
     if behind == 0 {
@@ -60,7 +60,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         if read != scan.records {
             return Err(input.malformed(
                 "cut short",
-                format!("{} points are promised and there are {read}", scan.records),
+                format!("the header declares {} points, but the file has {read}", scan.records),
             ));
         }
         let kind = if scan.has_cartesian() { "" } else { ", spherical" };
@@ -96,7 +96,7 @@ pub(super) fn records(input: &Input<'_>, wanted: &[u64]) -> Result<Records> {
     })
 }
 
-/// Passes the first points of a scan to `take`, at most `end`; returns how many there are.
+/// Passes at most the first `end` points of a scan to `take`; returns their number.
 fn visit(
     file: &mut E57Reader<Near<'_>>,
     scan: &PointCloud,
@@ -118,7 +118,7 @@ fn visit(
 /// The selected scan, checked against the size of the file, and its name.
 fn choose<'s>(scans: &'s [PointCloud], input: &Input<'_>) -> Result<(&'s PointCloud, String)> {
     if scans.is_empty() {
-        return Err(input.malformed("no scans", "there are no points in the file, maybe images only"));
+        return Err(input.malformed("no scans", "the file has no points, perhaps only images"));
     }
     let mut parts = list(scans);
     let chosen = parts::choose(&parts, input)?;
@@ -141,7 +141,7 @@ fn open<'a>(input: &Input<'a>) -> Result<E57Reader<Near<'a>>> {
     }
     check_pages(input)?;
     input.claim(number(32).saturating_mul(XML), "the description of the scans")?;
-    // If it cannot be read, the decoder says why.
+    // If it cannot be read, the decoder reports why.
     if let Ok(text) = E57Reader::raw_xml(&mut file) {
         check::xml(&text).map_err(|why| input.unsupported("description of the scans", why))?;
     }
@@ -185,11 +185,11 @@ fn list(scans: &[PointCloud]) -> Vec<Entry> {
     parts
 }
 
-/// Checks what the header declares against the size of the file. Constant values take no bits, so without any
-/// others the decoder would produce points without end.
+/// Checks the header's declarations against the file size. Constant values have no bits, so a scan with only
+/// such attributes would give points without end.
 fn check_scan(scan: &PointCloud, input: &Input<'_>) -> Result<()> {
     if scan.prototype.len() > MAX_E57_ATTRIBUTES {
-        let why = format!("the most that are read are {MAX_E57_ATTRIBUTES}; convert it to LAS or PLY");
+        let why = format!("at most {MAX_E57_ATTRIBUTES} are supported; convert it to LAS or PLY");
         return Err(input.unsupported(format!("{} attributes of a point", scan.prototype.len()), why));
     }
     let bits: u64 = scan.prototype.iter().map(|record| bits(&record.data_type)).sum();
@@ -199,7 +199,7 @@ fn check_scan(scan: &PointCloud, input: &Input<'_>) -> Result<()> {
     if scan.records.saturating_mul(bits) > input.size.saturating_mul(8) {
         return Err(input.malformed(
             "cut short",
-            format!("the file is too small for the {} points that it promises", scan.records),
+            format!("the file is too small for the declared {} points", scan.records),
         ));
     }
     Ok(())
@@ -365,18 +365,18 @@ mod tests {
         };
         // 100 bytes are 800 bits.
         assert_eq!(error(2, 6, 400), "");
-        assert_eq!(error(2, 6, 401), "cut short: the file is too small for the 401 points that it promises");
+        assert_eq!(error(2, 6, 401), "cut short: the file is too small for the declared 401 points");
         assert_eq!(
             error(64, i64::MAX, u64::MAX),
-            format!("cut short: the file is too small for the {} points that it promises", u64::MAX)
+            format!("cut short: the file is too small for the declared {} points", u64::MAX)
         );
-        // What takes no bits would be made without end.
+        // Values without bits would be produced without end.
         assert_eq!(error(3, 5, 1), "points that are all the same: nothing of them is stored");
         assert_eq!(error(0, 5, 1), "points that are all the same: nothing of them is stored");
         assert_eq!(error(3, 5, 0), "");
         assert_eq!(
             error(65, 6, 1),
-            "65 attributes of a point: the most that are read are 64; convert it to LAS or PLY"
+            "65 attributes of a point: at most 64 are supported; convert it to LAS or PLY"
         );
     }
 }

@@ -16,39 +16,39 @@ use crate::headings::{Space, coordinates, position};
 use crate::roles::{Role, ranges};
 use crate::table::{Real, with_values};
 
-/// Coordinates that are left at least where labels and ids are taken out.
+/// Minimum number of coordinates that must remain when labels and ids are removed.
 const LEAST: usize = 2;
 
-/// A column, and what it is taken for.
+/// A column and its inferred role.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guessed {
     pub name: String,
     pub role: Role,
-    /// Rows without a finite number; `None` where the column was not read.
+    /// Rows without a finite number; `None` if the column was not read.
     pub holes: Option<u64>,
 }
 
-/// What the columns of a file are taken for.
+/// The inferred roles of a file's columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Guess {
     /// All columns, in the file's order.
     pub columns: Vec<Guessed>,
-    /// The coordinates, by their numbers in the file, in the order of the axes.
+    /// The coordinates, by column number, in axis order.
     pub taken: Vec<usize>,
-    /// Those of [`ColumnChoice::Default`].
+    /// The columns of [`ColumnChoice::Default`].
     pub usual: Vec<usize>,
     pub reason: Reason,
-    /// Whether no coordinate has a name of the file's own.
+    /// Whether no coordinate has a name from the file.
     pub unnamed: bool,
 }
 
-/// What decided which columns are coordinates. As text it completes "searches x, y (…)".
+/// What determined the coordinate columns. As text it completes "searches x, y (…)".
 #[derive(Clone, Debug, PartialEq, strum::Display)]
 pub enum Reason {
-    /// The file itself.
+    /// Declared by the file itself.
     #[strum(to_string = "{0}")]
     Declared(String),
-    /// Rows are vectors: there was nothing to choose.
+    /// Rows are vectors, so there was no choice.
     #[strum(to_string = "every value of a row")]
     Elements,
     #[strum(to_string = "by name")]
@@ -60,7 +60,7 @@ pub enum Reason {
 }
 
 impl Guess {
-    /// Whether it takes other columns than [`ColumnChoice::Default`].
+    /// Whether it differs from [`ColumnChoice::Default`].
     pub fn differs(&self) -> bool {
         self.taken != self.usual
     }
@@ -74,7 +74,7 @@ impl Guess {
         }
     }
 
-    /// Numeric columns that are taken for no coordinates, by their numbers in the file.
+    /// Numeric columns that are not coordinates, by column number.
     pub fn left_out(&self) -> impl Iterator<Item = (usize, &Guessed)> {
         self.columns
             .iter()
@@ -82,14 +82,14 @@ impl Guess {
             .filter(|(_, column)| column.role.is_numeric() && column.role != Role::Coordinate)
     }
 
-    /// `searches x, y (by name), not id (id)`: the columns, what decided, and the numbers that are left out.
+    /// `searches x, y (by name), not id (id)`: the columns, the reason, and the other numeric columns.
     pub fn sentence(&self) -> String {
         let others = self.others();
         let not = if others.is_empty() { others } else { format!(", not {others}") };
         format!("{}{not}", self.searched())
     }
 
-    /// `searches x, y (by name)`: the columns, and what decided.
+    /// `searches x, y (by name)`: the columns and the reason.
     pub fn searched(&self) -> String {
         if self.taken.is_empty() {
             return "searches none of its columns".to_owned();
@@ -97,9 +97,9 @@ impl Guess {
         format!("searches {} ({})", listed(self.taken.iter().map(|&at| &*self.columns[at].name)), self.reason)
     }
 
-    /// `id (id), price, size (other numbers)`: the numbers that are left out, by their roles. Texts are among
-    /// them where no heading decided and there are as many of them as columns that are searched: one may be
-    /// what was meant.
+    /// `id (id), price, size (other numbers)`: the other numeric columns by role. Text columns are included
+    /// if no heading decided and there are as many of them as searched columns, because one may be the
+    /// intended one.
     pub(super) fn others(&self) -> String {
         let texts = self.columns.iter().filter(|column| column.role == Role::Text).count();
         let texts = matches!(self.reason, Reason::AllNumeric | Reason::Values)
@@ -116,10 +116,9 @@ impl Guess {
         Role::iter().filter_map(of_role).collect::<Vec<_>>().join(", ")
     }
 
-    /// Columns as they are typed for `--columns`: by name, or by number where there are many, or a name is
-    /// not its column's alone.
+    /// Columns as typed for `--columns`: by name, or by number if there are many or a name is ambiguous.
     pub fn typed(&self, columns: &[usize]) -> String {
-        /// With more, numbers are shorter.
+        /// Beyond this count, numbers are shorter.
         const NAMED: usize = 8;
         let name = |&at: &usize| {
             let name = self.columns[at].name.as_str();
@@ -134,8 +133,8 @@ impl Guess {
         names.map_or_else(|| ranges(columns), |names| names.join(","))
     }
 
-    /// Coordinates without a hole to be chosen instead of those that have some, of which `kept` of `rows`
-    /// rows have none: those that headings name, or, where most rows would be lost, as many as are whole.
+    /// Columns without missing values to select instead of the current ones, for which `kept` of `rows` rows
+    /// are complete: those named by headings or, if most rows would be lost, all that are complete.
     pub fn whole(&self, kept: u64, rows: u64) -> Option<String> {
         let whole: Vec<usize> =
             self.taken.iter().copied().filter(|&at| self.columns[at].holes == Some(0)).collect();
@@ -145,7 +144,7 @@ impl Guess {
     }
 }
 
-/// Names in a row; of many the first, and the last.
+/// A list of names, abbreviated to the first ones and the last.
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
     const SHOWN: usize = 8;
     match &names.collect::<Vec<_>>()[..] {
@@ -155,14 +154,14 @@ fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 }
 
 impl Sheet {
-    /// What the columns are, by their headings and by the values that were read.
+    /// Infers the columns' roles from their headings and the values read.
     pub(super) fn guess(&self) -> Guess {
         let usual = self.default_columns();
         let holes = self.holes();
         let found: Vec<Role> = (0..self.columns.len()).map(|at| self.found(at, holes[at])).collect();
         let mut is_held = vec![false; self.columns.len()];
         self.selected.iter().for_each(|&at| is_held[at] = true);
-        // One bad value must not change which columns are taken.
+        // One bad value must not change the selection.
         let may = |column: &SheetColumn, role| {
             !column.made_up && !column.beside && (role == Role::Coordinate || column.mixed)
         };
@@ -178,8 +177,8 @@ impl Sheet {
         };
         let named = || {
             let numbers = headings(false).map(|found| found.columns);
-            // Degrees, minutes and seconds in a text are still a position: other numbers are not searched in
-            // its place.
+            // Texts with degrees, minutes and seconds are still a position, so do not search other numbers
+            // instead.
             let texts =
                 || headings(true).filter(|found| found.space != Space::Flat).map(|found| found.columns);
             numbers.or_else(|| conventional(&self.columns)).or_else(texts)
@@ -202,13 +201,13 @@ impl Sheet {
             (named, Reason::Names)
         } else {
             self.tell_apart(&read(&mut numeric.iter().copied()), &mut roles);
-            // Also numbers with a text among them, which is an error and not another dimension less.
+            // Includes numbers with a stray text, which is an error rather than one dimension less.
             let coordinates: Vec<usize> = numeric
                 .iter()
                 .copied()
                 .filter(|&at| matches!(roles[at], Role::Coordinate | Role::Text))
                 .collect();
-            // Without headings, what looks like a label may be a coordinate.
+            // Without headings, a column that looks like a label may be a coordinate.
             let least = if self.is_headed() { 0 } else { LEAST };
             if coordinates.len() >= least && coordinates != usual {
                 (coordinates, Reason::Values)
@@ -217,7 +216,7 @@ impl Sheet {
                 (if numeric.is_empty() { usual.clone() } else { numeric }, Reason::AllNumeric)
             }
         };
-        // The same columns stay in the file's order.
+        // Keep the file's order if the columns are the same.
         let mut ascending = taken.clone();
         ascending.sort_unstable();
         let taken = if ascending == usual { ascending } else { taken };
@@ -226,7 +225,7 @@ impl Sheet {
         for (at, role) in roles.iter_mut().enumerate() {
             *role = match *role {
                 _ if is_taken[at] => Role::Coordinate,
-                // Nobody read the values: the heading says it.
+                // The values were not read, so use the heading.
                 Role::Coordinate if !is_held[at] && !self.columns[at].made_up => {
                     values::by_heading(&self.columns[at].name)
                 }
@@ -242,7 +241,7 @@ impl Sheet {
         Guess { columns, taken, usual, reason, unnamed }
     }
 
-    /// What a column is by its content alone: numbers are coordinates, where there are enough of them.
+    /// The role of a column by its content alone: numbers are coordinates, if there are enough of them.
     fn found(&self, at: usize, holes: Option<u64>) -> Role {
         match self.columns[at].kind {
             ColumnKind::Text => Role::Text,
@@ -254,7 +253,7 @@ impl Sheet {
         }
     }
 
-    /// Finds labels and ids among columns whose values are held.
+    /// Finds labels and ids among columns whose values are available.
     fn tell_apart(&self, columns: &[usize], roles: &mut [Role]) {
         let width = self.selected.len();
         let position_of = places(&self.selected, self.columns.len());
@@ -267,9 +266,9 @@ impl Sheet {
         held.iter().zip(told).for_each(|(&(at, _), role)| roles[at] = role);
     }
 
-    /// Whether names are headings of the file itself, or by convention.
+    /// Whether names are the file's own headings, or follow a convention.
     fn is_headed(&self) -> bool {
-        /// Endings of files of scans, whose first columns are places.
+        /// Extensions of scan files, whose first columns are positions.
         const SCANS: [&str; 3] = ["pts", "xyz", "asc"];
         if self.columns.iter().any(|column| !column.made_up) {
             return true;
@@ -281,7 +280,7 @@ impl Sheet {
         SCANS.contains(&ending.as_str()) || begins_with_a_comment(&file)
     }
 
-    /// Rows in which a column has no finite number; `None` where it was not read.
+    /// Number of rows without a finite number, per column; `None` if not read.
     fn holes(&self) -> Vec<Option<u64>> {
         let mut holes: Vec<Option<u64>> =
             self.columns.iter().map(|column| column.range.map(|range| range.holes())).collect();
@@ -299,14 +298,14 @@ pub(super) fn name_coordinates(columns: &[SheetColumn], numeric: impl Fn(usize) 
     conventional(columns).is_some() || position(&headings).is_some()
 }
 
-/// Values of each column that are not finite, of row-major ones.
+/// Number of non-finite values per column, in row-major values.
 fn holes_of<T: Real>(values: &[T], width: usize) -> Vec<u64> {
-    /// Values that are looked through at once.
+    /// Values scanned at a time.
     const CHUNK: usize = 1 << 16;
     let chunk = (CHUNK / width.max(1)).max(1) * width.max(1);
     let of_chunk = |values: &[T]| {
         let mut holes = vec![0; width];
-        // Most have none, and are passed over without counting by column.
+        // Most chunks have none and are skipped without counting by column.
         if values.iter().any(|value| !value.get().is_finite()) {
             for row in values.chunks_exact(width) {
                 row.iter()
@@ -324,7 +323,7 @@ fn holes_of<T: Real>(values: &[T], width: usize) -> Vec<u64> {
     values.par_chunks(chunk).map(of_chunk).reduce(|| vec![0; width], add)
 }
 
-/// Whether a text begins with a comment, in which names may stand.
+/// Whether a text begins with a comment, which may contain names.
 fn begins_with_a_comment(file: &Path) -> bool {
     let mut begin = [0; 64];
     let read = std::fs::File::open(file).and_then(|mut file| file.read(&mut begin)).unwrap_or(0);

@@ -1,9 +1,8 @@
-//! Which numeric columns are no coordinates but labels or numbers of rows, by their headings and their
-//! values.
+//! Finds numeric columns that are labels or row ids rather than coordinates, by headings and values.
 
 use crate::roles::{Role, has_word, is_in, lower_words};
 
-/// Words that end headings of labels: a `class_size` is none.
+/// Words that end headings of labels; `class_size` is not a label.
 const LABELS: &str = "label labels class target species category classification cluster digit";
 
 /// Words in headings of ids.
@@ -17,14 +16,14 @@ const NUMBERS: &str = "index idx serial";
 const TIMES: &str = "time times timestamp timestamps ts datetime date day epoch unix created updated zeit \
                      zeitstempel datum fecha hora tiempo heure temps ora tempo t";
 
-/// What is counted where one of these is an id in any case.
+/// Words before one of [`NUMBERS`] that make a heading an id.
 const COUNTED: &str = "row record object";
 
-/// What a heading says that a column is, by its words.
+/// The role indicated by a heading's words.
 struct Heading {
     label: bool,
     id: bool,
-    /// An id, if no value occurs twice.
+    /// An id, if its values are unique.
     number: bool,
     time: bool,
 }
@@ -48,47 +47,45 @@ impl Heading {
     }
 }
 
-/// Whether a first column is the index of a data frame, which gets no name, or one for want of a name.
+/// Whether a first column is the index of a data frame, which has no name or a generated one.
 fn is_unnamed(name: &str) -> bool {
     name == "d0" || name.to_ascii_lowercase().starts_with("unnamed:")
 }
 
-/// The most classes that a label may have.
+/// Maximum number of classes of a label.
 const CLASSES: usize = 256;
 
-/// Of a column without a heading.
+/// Maximum without a heading.
 const FEW_CLASSES: usize = 100;
 
-/// Values of fewer rows say nothing: any three whole numbers may be classes.
+/// Minimum number of rows for inference: any three whole numbers may be classes.
 const FEW_ROWS: usize = 10;
 
-/// Rows that are looked at.
+/// Number of rows sampled.
 const SEEN: usize = 4096;
 
 /// Numeric columns of a table.
 pub(super) struct Columns<'a> {
     pub names: Vec<&'a str>,
     pub rows: usize,
-    /// The value of a row, and of a column by its place in `names`; NaN where there is none.
+    /// The value at a row and an index into `names`; NaN if missing.
     pub value: &'a dyn Fn(usize, usize) -> f64,
-    /// Whether names are headings of the file. Those that look made up, such as `d3`, say nothing in any
-    /// case.
+    /// Whether names are the file's headings. Generated-looking ones, such as `d3`, never count.
     pub headed: bool,
 }
 
 impl Columns<'_> {
-    /// The role of each column. A label has a heading that says so and few whole values; without headings it
-    /// is the first or the last column, of whole numbers 0 to m or 1 to m, all of which occur, where the
-    /// other columns reach elsewhere. An id has a heading that says so and whole values, or is a first column
-    /// without a heading of its own that names each row by another whole number. A time has a heading that
-    /// says so, or is a first column without headings. Without headings colours or normals may follow a
-    /// position.
+    /// The role of each column. A label has a label heading and few whole values. Without headings it is the
+    /// first or last column, with whole numbers 0 to m or 1 to m that all occur, while the other columns have
+    /// different ranges. An id has an id heading and whole values, or is an unnamed first column with a
+    /// unique whole number per row. A time has a time heading, or is a first column without headings. Without
+    /// headings, colours or normals may follow a position.
     pub fn roles(&self) -> Vec<Role> {
         let headed = self.headed && self.names.iter().enumerate().any(|(at, name)| !is_generated(name, at));
         let last = self.names.len().saturating_sub(1);
         let role = |column: usize| {
             let outermost = column == 0 || column == last;
-            // Only what its heading or its place makes a candidate is looked at.
+            // Only candidates by heading or position are examined.
             let says = Heading::of(self.names[column]);
             let unnamed = column == 0 && self.rows > 1 && is_unnamed(self.names[column]);
             let candidate = if headed {
@@ -129,10 +126,10 @@ impl Columns<'_> {
         roles
     }
 
-    /// Marks what follows a position of three columns if that includes colours, 0 to 255, or unit vectors:
+    /// Marks the columns after a three-column position if they include colours (0 to 255) or unit vectors:
     /// normals, or the quaternions of a trajectory.
     ///
-    /// Only of tables as narrow as scans are, whose other columns are few: pixels and hillshades are not
+    /// Only for tables as narrow as scans with few other columns, because pixels and hillshades are not
     /// colours.
     fn find_position(&self, roles: &mut [Role]) {
         /// A position, a colour, a direction and a few others.
@@ -173,7 +170,7 @@ impl Columns<'_> {
         }
     }
 
-    /// Whether three columns are whole numbers of 0 to 255 that use a good part of that range.
+    /// Whether three columns are whole numbers from 0 to 255 that use a good part of that range.
     fn are_colors(&self, from: usize) -> bool {
         if from + 3 > self.names.len() {
             return false;
@@ -203,7 +200,7 @@ impl Columns<'_> {
     }
 
     /// Whether a column counts seconds since 1970, or thousandths, millionths or billionths of them, or holds
-    /// dates such as 20240131; `rises`: and never goes back.
+    /// dates such as 20240131. `rises` requires that it never decreases.
     fn is_time(&self, column: usize, rises: bool) -> bool {
         /// From 1973 to 2096.
         const SECONDS: std::ops::Range<f64> = 1e8..4e9;
@@ -223,20 +220,20 @@ impl Columns<'_> {
             && (!rises || values.is_sorted() && values.first() != values.last())
     }
 
-    /// Rows that are looked at, evenly spread.
+    /// The sampled rows, evenly spread.
     fn spread(&self) -> impl Iterator<Item = usize> + '_ {
         let seen = self.rows.min(SEEN);
         (0..seen).map(move |at| at * self.rows / seen)
     }
 
-    /// Those of them that have a value.
+    /// Number of sampled rows with a value.
     fn told(&self, column: usize) -> usize {
         self.spread().filter(|&row| !(self.value)(row, column).is_nan()).count()
     }
 
-    /// The different values of those rows, ascending; `None` where one is no whole number.
+    /// The distinct values of the sampled rows, ascending; `None` if one is not a whole number.
     fn whole(&self, column: usize) -> Option<Vec<i64>> {
-        /// Beyond, an f64 skips whole numbers.
+        /// Beyond this, f64 skips whole numbers.
         const EXACT: f64 = 9e15;
         let values = self.spread().map(|row| (self.value)(row, column)).filter(|value| !value.is_nan());
         let whole = |value: f64| (value.fract() == 0.0 && value.abs() < EXACT).then_some(value as i64);
@@ -246,12 +243,12 @@ impl Columns<'_> {
         Some(values)
     }
 
-    /// Whether each row has one more than the row before it, in all rows.
+    /// Whether every row's value is one more than the previous row's.
     fn counts_rows(&self, column: usize) -> bool {
         (1..self.rows).all(|row| (self.value)(row, column) == (self.value)(row - 1, column) + 1.0)
     }
 
-    /// Whether at least half of the other columns have the same extent: then it is one of them.
+    /// Whether at least half of the other columns have the same extent, so that it is one of them.
     fn is_like_others(&self, column: usize) -> bool {
         let extent = |column: usize| {
             let values = self.spread().map(|row| (self.value)(row, column));
@@ -265,7 +262,7 @@ impl Columns<'_> {
     }
 }
 
-/// What a column is whose values nobody read.
+/// The role of a column by its heading alone.
 pub(super) fn by_heading(heading: &str) -> Role {
     match Heading::of(heading) {
         Heading { label: true, .. } => Role::Label,
@@ -274,13 +271,13 @@ pub(super) fn by_heading(heading: &str) -> Role {
     }
 }
 
-/// Whether a reader made the name up: a letter and the column's number.
+/// Whether a reader generated the name: a letter and the column's number.
 fn is_generated(name: &str, at: usize) -> bool {
     let mut letters = name.chars();
     letters.next().is_some_and(|letter| letter.is_ascii_lowercase()) && letters.as_str().parse() == Ok(at)
 }
 
-/// Whether the values are 0 to m, or 1 to m, all of which occur.
+/// Whether the values are exactly 0 to m or 1 to m.
 fn is_class(values: &[i64]) -> bool {
     let (Some(&least), Some(&most)) = (values.first(), values.last()) else { return false };
     (0..=1).contains(&least)
@@ -300,7 +297,7 @@ mod tests {
 
     #[test]
     fn a_label_without_a_heading_is_the_last_column() {
-        // Pixels of 0 to 16, and a digit.
+        // Pixels from 0 to 16, and a digit.
         let names = ["d0", "d1", "d2", "d3"];
         let digits = roles(&names, 200, |row, column| {
             if column == 3 { (row % 10) as f64 } else { ((row * 7 + column) % 17) as f64 }

@@ -1,4 +1,4 @@
-//! What the metadata of a file says: the data sets of its groups, and where it contradicts itself.
+//! Reads a file's metadata: the data sets of its groups, and contradictions.
 
 use std::collections::HashSet;
 
@@ -23,7 +23,7 @@ pub(super) struct Found {
     /// The handle of each, if it could be opened.
     pub sets: Vec<Option<Dataset>>,
     pub states: Vec<State>,
-    /// Whether there are more than are listed.
+    /// Whether the list is incomplete.
     pub more: bool,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Found> {
     Ok(walk.found)
 }
 
-/// A group in errors.
+/// The name of a group in errors.
 fn named(path: &str) -> String {
     if path.is_empty() { "the root group".to_owned() } else { format!("group `{}`", printable(path)) }
 }
@@ -52,9 +52,9 @@ struct Walk<'w, 'i> {
     input: &'w Input<'i>,
     /// The addresses of the groups around the current one, and its own.
     above: Vec<u64>,
-    /// The addresses of all groups so far.
+    /// The addresses of all groups found so far.
     seen: HashSet<u64>,
-    /// How often a link led to a group that was not new, or was not followed.
+    /// Number of links to groups that were already listed or not followed.
     again: usize,
     found: Found,
 }
@@ -89,18 +89,16 @@ impl Walk<'_, '_> {
                 return Ok(());
             }
             let path = format!("{path}{name}/");
-            // What is in it would be missing from the list without a word.
+            // An unreadable group is an error, because its content would silently be missing from the list.
             let inner = group.group(&name).map_err(|why| error(self.input, &named(&path), why))?;
             // Links between groups may form a cycle.
             let followed = self.above.len() < MAX_HDF5_DEPTH && !self.above.contains(&inner.address());
-            // Groups are as many as the file has room for, but ways to them multiply: 14 groups of 4 links
-            // are 268 million.
+            // The number of groups is limited by the file size, but paths to them multiply: 14 groups of 4
+            // links give 268 million.
             self.again += usize::from(!self.seen.insert(inner.address()) || !followed);
             if self.again > MAX_LISTED_AGAIN {
-                let why = format!(
-                    "each is listed under all its names, at most {MAX_LISTED_AGAIN} in all, and there are \
-                     more"
-                );
+                let why =
+                    format!("each is listed under every name, which exceeds the limit of {MAX_LISTED_AGAIN}");
                 return Err(self.input.unsupported("groups that are linked more than once", why));
             }
             if followed {
@@ -110,12 +108,12 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Checks the header of a group before the decoder looks for its members, and returns whether their names
-    /// are sorted, as in a symbol table.
+    /// Checks a group's header before the decoder looks for its members; returns whether their names are
+    /// sorted, as in a symbol table.
     fn header(&self, group: &Group, path: &str) -> Result<bool> {
         let header =
             self.file.get_or_parse_header(group.address()).map_err(|why| error(self.input, "HDF5", why))?;
-        // The decoder takes for a group what has one message of a group.
+        // The decoder treats any object with one group message as a group.
         if header
             .messages
             .iter()
@@ -126,7 +124,7 @@ impl Walk<'_, '_> {
         let links = header.messages.iter().filter(|message| matches!(message, HdfMessage::Link(_))).count();
         if links > MAX_HDF5_LINKS {
             let why = format!(
-                "the most that are read are {MAX_HDF5_LINKS}, as each is looked for among all; write it \
+                "at most {MAX_HDF5_LINKS} are supported, because each look-up scans all of them; write it \
                  with h5repack IN OUT"
             );
             return Err(self.input.unsupported(format!("{}: {links} links in its header", named(path)), why));
@@ -156,15 +154,15 @@ impl Walk<'_, '_> {
     }
 }
 
-// What a data set's metadata says twice. Only the newest versions of the format have checksums, so in the
-// others a flipped bit shows where it contradicts the rest.
+// Cross-checks redundant metadata of a data set. Only the newest versions of the format have checksums; in
+// others, a flipped bit shows as a contradiction.
 
-/// Levels of a chunk index at most: each multiplies the chunks by 32 or more.
+/// Maximum levels of a chunk index; each multiplies the chunks by 32 or more.
 const MAX_LEVELS: u8 = 12;
 /// Bytes of memory for each chunk of an index that is checked.
 const OF_CHUNK: u64 = 64;
 
-/// Refuses a data set whose metadata contradicts itself. `what` names it.
+/// Rejects a data set whose metadata contradicts itself. `what` names it.
 pub(super) fn check(
     file: &Hdf5File,
     set: &Dataset,
@@ -234,7 +232,7 @@ fn require(holds: bool, why: impl FnOnce() -> String) -> Result<(), Error> {
     if holds { Ok(()) } else { Err(Error::InvalidData(why())) }
 }
 
-/// Whether a number is what its size says: an IEEE 754 float, or an integer without fields of a float.
+/// Whether a number type is standard: an IEEE 754 float, or an integer without float fields.
 fn is_standard(set: &Dataset, number: Number) -> Result<(), Error> {
     let raw = set.raw_datatype()?;
     let (head, fields) = raw.split_at_checked(8).unwrap_or((&raw, &[]));
@@ -255,10 +253,10 @@ fn is_standard(set: &Dataset, number: Number) -> Result<(), Error> {
         Datatype::FixedPoint { .. } => fields.iter().skip(4).all(|&byte| byte == 0),
         _ => true,
     };
-    require(standard, || format!("its elements are not those of a {}", number.name()))
+    require(standard, || format!("its elements are not standard {}", number.name()))
 }
 
-/// A chunk's size in the file, its filter mask, and its place in the data, in elements.
+/// A chunk's size in the file, its filter mask, and its position in the data, in elements.
 type Key = (u32, u32, Vec<u64>);
 
 /// An index of chunks without checksums: a tree whose leaves have the chunks in order.
@@ -269,13 +267,13 @@ struct Index<'a> {
     filters: &'a [FilterDescription],
     /// The sizes of a chunk along each dimension.
     sizes: Vec<u64>,
-    /// Chunks that the shape has.
+    /// Number of chunks in the shape.
     grid: u64,
     /// The addresses of all nodes so far.
     seen: HashSet<u64>,
     /// The last chunk so far.
     last: Option<Vec<u64>>,
-    /// Where chunks are in the file: address and size.
+    /// Locations of chunks in the file: address and size.
     stored: Vec<(u64, u64)>,
 }
 
@@ -297,7 +295,7 @@ impl Index<'_> {
         require(apart, || "its chunks overlap, or reach beyond the file".to_owned())
     }
 
-    /// Checks a node and those below it, and returns its first key and the one after its last.
+    /// Checks a node and its descendants; returns its first key and the one after its last.
     fn node(&mut self, address: u64, levels: u8) -> Result<(Key, Key), Error> {
         require(levels > 0 && self.seen.insert(address), || {
             "the chunk index contains a cycle or is too deep".to_owned()
@@ -337,7 +335,7 @@ impl Index<'_> {
         })?;
         let raw =
             self.sizes.iter().fold(self.number.size() as u64, |product, &size| product.saturating_mul(size));
-        // Whether one of these filters is skipped, or used.
+        // Whether one of these filters is skipped or used.
         let any = |skipped: bool, is: &dyn Fn(u16) -> bool| {
             self.filters
                 .iter()

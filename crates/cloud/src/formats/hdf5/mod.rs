@@ -31,7 +31,7 @@ use crate::table::{Real, Values, with_values};
 
 /// LZF's identifier in the HDF Group's filter registry.
 const LZF_FILTER: u16 = 32000;
-/// Bytes that a chunk may have beside its values before it is unpacked: a checksum.
+/// Bytes that a chunk may have besides its values before decompression: a checksum.
 const CHECKSUM: u64 = 4;
 /// Bytes read at a time, or one row of chunks if that is larger.
 const CHUNK: u64 = 1 << 22;
@@ -54,8 +54,7 @@ pub(super) fn attribute(input: &Input<'_>, name: &str) -> Result<Option<String>>
     decoded("HDF5", input, read)
 }
 
-/// Opens a file. The number is the most bytes that a chunk packed by LZF may unpack to, to be set once that
-/// is known.
+/// Opens a file. The number is the maximum decompressed size of an LZF chunk, to be set once it is known.
 fn open(input: &Input<'_>) -> Result<(Hdf5File, Arc<AtomicU64>)> {
     let mut filters = FilterRegistry::new();
     let most = Arc::new(AtomicU64::new(DEFAULT_MAX_CHUNK_BYTES as u64));
@@ -65,19 +64,17 @@ fn open(input: &Input<'_>) -> Result<(Hdf5File, Arc<AtomicU64>)> {
     let storage = FileStorage::open(&input.path).map_err(|why| error(input, "HDF5", why))?;
     let file = Hdf5File::from_storage_with_options(Arc::new(storage), options)
         .map_err(|why| error(input, "HDF5", why))?;
-    // In a truncated file, missing data could read as other data or as nothing.
+    // In a truncated file, missing data could be read as other data or as fill values.
     let promised = file.superblock().eof_address;
     if promised > input.size && promised != u64::MAX {
-        return Err(input.malformed(
-            "cut short",
-            format!("the file should have {promised} bytes and has {}", input.size),
-        ));
+        return Err(
+            input.malformed("cut short", format!("the file has {} bytes instead of {promised}", input.size))
+        );
     }
     Ok((file, most))
 }
 
-/// Decompresses LZF, h5py's own compression. What is larger than `most` is truncated, which the reader
-/// detects.
+/// Decompresses LZF, h5py's own compression. Output beyond `most` is truncated, which the reader detects.
 fn unpack_lzf(packed: &[u8], most: u64) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     Lzf::new(packed).take(most.min(packed.len() as u64 * LZF)).read_to_end(&mut bytes)?;
@@ -94,19 +91,19 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
         }
         Error::UnsupportedFilter(filter) => {
             let why = format!(
-                "{filter} is not read; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or as \
-                 .npy"
+                "{filter} is not supported; write it with gzip, for instance h5repack -f GZIP=4 IN OUT, or \
+                 as .npy"
             );
             input.unsupported(format!("{what}: compression"), why)
         }
-        // The decoder reports features that are newer than itself, or rare, in these words.
+        // The decoder reports unsupported features with these words.
         why if why.to_string().starts_with("unsupported") => input
-            .unsupported(what, format!("it is not read ({why}); write it as .npy, or with h5repack IN OUT")),
+            .unsupported(what, format!("not supported ({why}); write it as .npy, or with h5repack IN OUT")),
         why => input.malformed(what, format!("it cannot be decoded ({why})")),
     }
 }
 
-/// A data set for the list, and what is known of it.
+/// A list entry for a data set, and its state.
 fn part(name: String, set: &Dataset) -> (Entry, State) {
     let about = element(set.dtype()).map(|(number, _)| number.name());
     let (rows, columns, table) = match *set.shape() {
@@ -142,22 +139,18 @@ struct Chosen {
     what: String,
 }
 
-/// The data set that is named, or the obvious one, with its handle if it can be read.
+/// The named or the obvious data set, with its handle if it can be read.
 fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>)> {
     let Found { mut parts, mut sets, states, more } = metadata::list(file, input)?;
     if more {
         let Some(name) = input.part() else {
-            let why = format!("say which with FILE:NAME; the first of them are {}", parts::list(&parts));
-            return Err(input.unsupported("more data sets than are listed", why));
+            let why = format!("choose one with FILE:NAME; the first are {}", parts::list(&parts));
+            return Err(input.unsupported("too many data sets to list", why));
         };
         if parts::choose(&parts, input).is_err() {
             let what = format!("part `{name}`");
             let set = file.dataset(name).map_err(|why| {
-                if missing(&why) {
-                    input.malformed(&*what, "there is none")
-                } else {
-                    error(input, &what, why)
-                }
+                if missing(&why) { input.malformed(&*what, "not found") } else { error(input, &what, why) }
             })?;
             return Ok((part(name.trim_matches('/').to_owned(), &set).0, Some(set)));
         }
@@ -166,7 +159,7 @@ fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>)> 
     Ok((parts.swap_remove(chosen), sets.swap_remove(chosen)))
 }
 
-/// Whether there is no object of a name.
+/// Whether the error means that the object does not exist.
 fn missing(why: &Error) -> bool {
     match why {
         Error::Context { source, .. } => missing(source),
@@ -195,13 +188,13 @@ fn choose(input: &Input<'_>) -> Result<Chosen> {
     let promised = rows.saturating_mul(*width).saturating_mul(number.size() as u64);
     if promised > input.size.saturating_mul(MAX_HDF5_VALUES) {
         let why =
-            format!("its shape promises {promised} bytes, which a file of {} bytes cannot hold", input.size);
+            format!("its shape declares {promised} bytes, which a file of {} bytes cannot hold", input.size);
         return Err(input.malformed(what, why));
     }
     let unpacked = unpacked(&set, number);
     if unpacked > input.size.saturating_mul(MAX_HDF5_VALUES).max(MAX_HDF5_CHUNK) {
         let why =
-            format!("its chunks promise {unpacked} bytes, which a file of {} bytes cannot hold", input.size);
+            format!("its chunks declare {unpacked} bytes, which a file of {} bytes cannot hold", input.size);
         return Err(input.malformed(what, why));
     }
     metadata::check(&file, &set, number, &what, input)?;
@@ -217,7 +210,7 @@ fn chunk_sizes(set: &Dataset) -> impl Iterator<Item = u64> {
     set.chunks().into_iter().flatten().map(|size| u64::from(size).max(1))
 }
 
-/// Bytes of all chunks, of which those at the edges may reach beyond the data; 0 if there are none.
+/// Decompressed bytes of all chunks, which may extend beyond the data at the edges; 0 if there are none.
 fn unpacked(set: &Dataset, number: Number) -> u64 {
     if set.chunks().is_none() {
         return 0;
@@ -232,7 +225,7 @@ fn chunk_rows(set: &Dataset) -> u64 {
 }
 
 impl Chosen {
-    /// Reads some complete rows, and passes on what is made of their numbers.
+    /// Reads some complete rows and converts their numbers.
     fn rows<T>(
         &self,
         rows: std::ops::Range<u64>,
@@ -256,8 +249,7 @@ impl Chosen {
         Ok(made)
     }
 
-    /// Bytes that this takes: the chunks that the rows are in, the numbers as they are stored, and as they
-    /// are read.
+    /// Bytes needed for this: the chunks with the rows, the stored numbers, and the decoded numbers.
     fn taken(&self, rows: &std::ops::Range<u64>) -> u64 {
         let along = chunk_rows(&self.set);
         let chunks = rows.end.div_ceil(along) - rows.start / along;
@@ -288,7 +280,7 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut selected = want.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
     let read = if matches!(want, Want::Everything) {
-        // Only the ranges are wanted.
+        // Only the ranges are needed.
         selected.clear();
         let mut ranges = vec![Range::default(); width as usize];
         let mut take = |numbers: &[Value]| {
@@ -382,7 +374,7 @@ fn element(dtype: &Datatype) -> Result<(Number, Endian), String> {
         Datatype::Compound { .. } => {
             return Err("its elements are records; store their numbers as columns".to_owned());
         }
-        _ => return Err("its elements are no numbers".to_owned()),
+        _ => return Err("its elements are not numbers".to_owned()),
     };
     Ok((number, if *order == ByteOrder::BigEndian { Endian::Big } else { Endian::Little }))
 }

@@ -1,6 +1,6 @@
 //! GeoJSON points and their properties. `coordinates` are longitude, latitude and height in WGS 84, or x, y
-//! and z where the collection names a projected reference system. A feature with several points becomes one
-//! row per point with the same properties; one without geometry is NaN.
+//! and z if the collection names a projected reference system. A feature with several points becomes one row
+//! per point with the same properties; one without geometry is NaN.
 
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Unexpected};
@@ -124,7 +124,7 @@ impl Accept for Rows<'_, '_, '_> {
         while let Some(name) = map.next_key::<String>()? {
             match name.as_str() {
                 "features" => map.next_value_seed(Seed(&mut self))?,
-                // The standard of 2008 allowed others than WGS 84.
+                // The 2008 standard allowed other systems than WGS 84.
                 "crs" => {
                     self.builder.degrees =
                         map.next_value::<Option<Named>>()?.and_then(Named::degrees).or(Some(true))
@@ -179,7 +179,7 @@ type Parts = (Option<Shape>, Vec<Held>);
 /// The type of a geometry, and its coordinates.
 type Shape = (String, Coordinates);
 
-/// A feature. What takes memory is counted by the builder.
+/// A feature. The builder claims its memory.
 struct Feature<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
 impl Accept for Feature<'_, '_, '_> {
@@ -203,7 +203,7 @@ impl Accept for Feature<'_, '_, '_> {
     }
 }
 
-/// A geometry by itself or of a feature, or null.
+/// A geometry, alone or in a feature, or null.
 struct Geometry<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
 impl Accept for Geometry<'_, '_, '_> {

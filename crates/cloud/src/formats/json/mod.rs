@@ -63,7 +63,7 @@ fn fill(builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<String> {
                 return Ok("JSON, an object".to_owned());
             }
             if found.parts.is_empty() {
-                let why = "there is none in the object; write an array of arrays or of objects, for \
+                let why = "the object has none; write an array of arrays or of objects, for \
                            instance df.to_json(…, orient=\"records\")";
                 return Err(input.malformed("no array of points", why));
             }
@@ -117,10 +117,12 @@ fn open<'i, 'a>(input: &'i Input<'a>) -> Result<(impl Read + use<'i, 'a>, Shape)
     let (mut text, _) = unpacked::text(input)?;
     let sample = unpacked::beginning(&mut text, SAMPLE, input)?;
     if sample.starts_with(b"\xff\xfe") || sample.starts_with(b"\xfe\xff") || sample.contains(&0) {
-        return Err(input.malformed("not JSON", "there are NUL bytes in it; is it UTF-16? Save it as UTF-8"));
+        return Err(
+            input.malformed("not JSON", "the file contains NUL bytes; is it UTF-16? Save it as UTF-8")
+        );
     }
     if sample.trim_ascii().is_empty() {
-        return Err(input.malformed("nothing to read", "the file is blank"));
+        return Err(input.malformed("nothing to read", "the file contains only white space"));
     }
     let name = input.path.to_string_lossy().to_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);
@@ -162,7 +164,7 @@ fn error(why: serde_json::Error, input: &Input<'_>) -> FormatError {
 /// Rewords a parser message in JSON terms.
 fn plain(text: &str) -> String {
     let known = [
-        ("expected ident", "a word that is none of true, false and null"),
+        ("expected ident", "unknown word; expected true, false or null"),
         ("key must be a string", "the name of a member must be a text in quotes"),
         (
             "control character (\\u0000-\\u001F) found while parsing a string",
@@ -170,7 +172,7 @@ fn plain(text: &str) -> String {
         ),
         (
             "recursion limit exceeded",
-            "arrays and objects nest more than 127 deep, which is the most that is read",
+            "arrays and objects nest more than 127 levels deep, the supported maximum",
         ),
         ("invalid unicode code point", "bytes that are not UTF-8; save it as UTF-8"),
     ];
@@ -187,7 +189,7 @@ fn plain(text: &str) -> String {
         Some(("floating", value)) => value.trim_start_matches("point ").trim_matches('`').to_owned(),
         _ => found.to_owned(),
     };
-    format!("{found} where there should be {expected}")
+    format!("expected {expected}, found {found}")
 }
 
 // Detects the structure of a JSON text from its beginning.
@@ -215,7 +217,7 @@ impl Shape {
             // Another value follows the first.
             Some([_, ..]) => Self::Lines,
             _ if !matches!(head.first(), Some(b'[' | b'{')) => Self::Lines,
-            // Either a point, or numbers that are one point each.
+            // Either one point, or numbers that are one point each.
             Some([]) if whole => match array {
                 true if lines && !nested => Self::Lines,
                 true => Self::Array,
@@ -279,24 +281,23 @@ fn end_of_value(text: &[u8]) -> Option<usize> {
     None
 }
 
-// Bounds the texts and numbers of a JSON text before the parser, which holds each whole, gets them.
+// Limits texts and numbers before they reach the parser, which holds each whole.
 
-/// Bytes of a token that are not counted.
+/// Bytes of a token that need no claim.
 const FREE: u64 = 1 << 16;
-/// How often a token is held: where the parser unescapes it, which may have twice the room, and as a name or
-/// text.
+/// Copies of a token: the parser's unescape buffer, which may have twice the capacity, and the name or text.
 const TIMES: u64 = 4;
 
-/// A JSON text that fails at a text or number of more than [`MAX_LINE`] bytes, and counts the memory of long
+/// A reader that fails at a text or number of more than [`MAX_LINE`] bytes, and claims the memory of long
 /// ones.
 struct Tokens<'i, 'p, R> {
     inner: R,
     input: &'i Input<'p>,
     quoted: bool,
     escaped: bool,
-    /// Length of the current text, or of digits that began before what was read last.
+    /// Length of the current text, or of digits that began before the last read.
     length: u64,
-    /// Length of the longest token that is counted.
+    /// Length of the longest token claimed.
     counted: u64,
 }
 
@@ -366,7 +367,7 @@ mod tests {
         ] {
             assert_eq!(Shape::of(text.as_bytes(), true, lines), shape, "{text:?}");
         }
-        // Of a long text there is the beginning only.
+        // Only the beginning of a long text is available.
         assert_eq!(Shape::of(b"[1,2,3,", false, true), Shape::Lines);
         assert_eq!(Shape::of(b"[1,2,3,", false, false), Shape::Array);
         assert_eq!(Shape::of(b"[[1,2,3,", false, true), Shape::Array);
@@ -411,7 +412,7 @@ mod tests {
             assert!(matches!(read(1 << 20, token), Err(FormatError::Memory { .. })), "{:?}", token[0]);
             assert!(read(1 << 24, token).is_ok());
         }
-        // Many short ones are not.
+        // Many short ones need no claim.
         for tokens in [&[("\"a\\\\\",", long)][..], &[("1,", long)], &[("[]", long)]] {
             assert!(read(0, tokens).is_ok());
         }

@@ -18,7 +18,7 @@ pub(super) struct Members<'i, 'p> {
     pub parts: Vec<Entry>,
     /// The member `type`, if it is a string, as in GeoJSON.
     pub kind: Option<String>,
-    /// The strings of the member `columns`, if it is a list of strings, as pandas writes beside `data`.
+    /// The strings of the member `columns`, if it is a list of strings, as pandas writes with `data`.
     pub names: Vec<String>,
     /// Sizes of all members that are arrays or objects.
     sizes: Vec<Size>,

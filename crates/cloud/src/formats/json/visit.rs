@@ -1,4 +1,4 @@
-//! What the places of a JSON text accept. Only the current value is held in memory.
+//! Visitors for the positions of a JSON text. Only the current value is held in memory.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unex
 use super::table::{Builder, Kind, POINT, Place, Step};
 use crate::formats::cell::Cell;
 
-/// A value that a place of the text may hold, and what is made of it. Any other is an error that says what is
-/// expected.
+/// A value that is accepted at a position of the text, and its conversion. Any other value is an error that
+/// says what is expected.
 pub(super) trait Accept: Sized {
     type Value;
 
     /// Completes "expected ".
     const EXPECTED: &'static str;
 
-    /// The only container that is accepted, if there is one.
+    /// The only accepted container, if any.
     const ONLY: Option<Container> = None;
 
-    /// What null stands for, if it is accepted.
+    /// The meaning of null, if it is accepted.
     fn null() -> Option<Self::Value> {
         None
     }
 
-    /// Takes null, a truth value, a number or a text.
+    /// Accepts null, a boolean, a number or a text.
     fn scalar<E: Error>(self, found: Unexpected<'_>) -> Result<Self::Value, E> {
         let null = if found == Unexpected::Unit { Self::null() } else { None };
         null.ok_or_else(|| E::invalid_type(found, &Self::EXPECTED))
@@ -38,13 +38,13 @@ pub(super) trait Accept: Sized {
     }
 }
 
-/// What holds other values.
+/// A JSON container.
 pub(super) enum Container {
     Array,
     Object,
 }
 
-/// Hands the calls of the parser to an [`Accept`].
+/// Forwards the parser's calls to an [`Accept`].
 pub(super) struct Seed<T>(pub T);
 
 impl<'de, T: Accept> DeserializeSeed<'de> for Seed<T> {

@@ -1,9 +1,9 @@
 //! LAZ: chunks of points, compressed record by record (formats 0 to 5) or in one layer per field (formats 6
 //! to 10).
 //!
-//! The decoder allocates by numbers in the file: entries of the chunk table, bytes of a layer. Both are
-//! checked against the size of the file first, and what calls itself as often as the data say is decoded in
-//! [`super::times`]. Anything else that is malformed makes the decoder panic, which the caller contains.
+//! The decoder allocates by numbers in the file: chunk table entries and layer sizes. Both are checked
+//! against the file size first. GPS times, whose decoder recurses by the data, are decoded in
+//! [`super::times`]. Any other malformed data makes the decoder panic, which the caller contains.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
@@ -31,18 +31,20 @@ pub(super) fn visit(
         LasZipError::IoError(why) => input.io(why),
         why => bad(&format!("they cannot be decoded ({why})")),
     };
-    let vlr =
-        layout.laszip.as_ref().ok_or_else(|| bad("there is no record that says how they are compressed"))?;
+    let vlr = layout
+        .laszip
+        .as_ref()
+        .ok_or_else(|| bad("the record that describes their compression is missing"))?;
     // The VLR begins with the compressor type, which the crate does not expose.
     let is = |kind: CompressorType| vlr.starts_with(&(kind as u16).to_le_bytes());
     let (layered, chunked) = (is(CompressorType::LayeredChunked), is(CompressorType::PointWiseChunked));
     if !layered && !chunked && !is(CompressorType::PointWise) {
-        return Err(bad("they are compressed in a way that is not known"));
+        return Err(bad("unknown compression"));
     }
     let vlr = LazVlr::from_buffer(vlr).map_err(decode)?;
     if vlr.items_size() != layout.record as u64 {
         return Err(bad(&format!(
-            "they take {} bytes each, and {} by the header",
+            "they have {} bytes each, but {} according to the header",
             vlr.items_size(),
             layout.record
         )));
@@ -56,11 +58,8 @@ pub(super) fn visit(
     if chunks.is_some_and(|count| count.saturating_mul(layout.record as u64) > input.size) {
         return Err(bad("the table has more chunks than the file has room for"));
     }
-    let layers = if layered {
-        Some(layers(&vlr).ok_or_else(|| bad("layers of a kind that is not known"))?)
-    } else {
-        None
-    };
+    let layers =
+        if layered { Some(layers(&vlr).ok_or_else(|| bad("unknown kind of layers"))?) } else { None };
     if let Some(chunks) = Chunks::of(&mut file, &vlr, layers, layout, input) {
         return chunks.visit(file, xyz_only, from, input, take);
     }
@@ -136,7 +135,7 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
         }
     }
 
-    /// The bytes of the layers of the chunk that comes next, in a source of `size` bytes.
+    /// The layer bytes of the next chunk, in a source of `size` bytes.
     fn layer_bytes(&mut self, record: usize, size: u64) -> io::Result<u64> {
         match self {
             Self::Sequential(_) => Ok(0),
@@ -146,7 +145,7 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
         }
     }
 
-    /// Begins a chunk whose layers were checked. `xyz_only`: only x, y and z are needed.
+    /// Begins a chunk with checked layers. `xyz_only`: only x, y and z are needed.
     fn begin(&mut self, vlr: &LazVlr, record: usize, xyz_only: bool) -> Result<(), LasZipError> {
         match self {
             Self::Sequential(decoder) => {
@@ -185,7 +184,7 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
     }
 }
 
-/// What the table of chunks has beyond the number of points in the header, in words.
+/// Describes points in the chunk table beyond the number of points in the header.
 pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
     let vlr = LazVlr::from_buffer(layout.laszip.as_ref()?).ok()?;
     let damaged = || {
@@ -206,19 +205,19 @@ pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
     if vlr.uses_variable_size_chunks() {
         let points = table.as_ref().iter().fold(0, |sum: u64, chunk| sum.saturating_add(chunk.point_count));
         let more = points.checked_sub(layout.points).filter(|&more| more > 0)?;
-        return Some(format!("{more} points more than the header has were not read"));
+        return Some(format!("{more} points beyond the header's count were not read"));
     }
-    // The last one may have fewer points than the others.
+    // The last chunk may have fewer points than the others.
     let needed = layout.points.div_ceil(u64::from(vlr.chunk_size()).max(1));
     let more = (table.as_ref().len() as u64).checked_sub(needed).filter(|&more| more > 0)?;
     Some(format!(
-        "{more} chunk{} after the points that the header has {} not read",
+        "{more} chunk{} beyond the header's points {} not read",
         if more == 1 { "" } else { "s" },
         if more == 1 { "was" } else { "were" }
     ))
 }
 
-/// Gives a decoder of points one after the other its fields.
+/// Adds the fields to a sequential decoder.
 pub(super) fn add_fields<R: Read>(
     decoder: &mut SequentialPointRecordDecompressor<'_, R>,
     vlr: &LazVlr,
@@ -257,7 +256,7 @@ fn chunks_in_table(
     number(offset + 4, 4).map(Some)
 }
 
-/// Whether the table is said to lie beyond the end of the file.
+/// Whether the table offset is beyond the end of the file.
 fn table_is_cut_off(file: &mut (impl Read + Seek), layout: &Layout, input: &Input<'_>) -> bool {
     let mut raw = [0; 8];
     let read = file.seek(SeekFrom::Start(layout.start)).and_then(|_| file.read_exact(&mut raw));
@@ -301,8 +300,7 @@ pub(super) fn check_layers(
 // The chunks of a LAZ file. Each is compressed independently, so several are decompressed in parallel, and
 // those before a requested point are skipped.
 
-/// Bytes that a decoder keeps for each byte of a point, at most: the counts of all symbols, in each of four
-/// channels.
+/// Maximum decoder memory per byte of a point: symbol counts in each of four channels.
 const DECODER: u64 = 1 << 14;
 
 /// Byte range and points of a chunk.
@@ -407,7 +405,7 @@ impl<'l> Chunks<'l> {
         Ok(())
     }
 
-    /// The chunks that are decoded at a time, at least one, and the bytes that they take.
+    /// The chunks decoded at a time, at least one, and their memory.
     fn group<'c>(&self, chunks: &'c [Chunk], threads: usize) -> (&'c [Chunk], u64) {
         let record = self.layout.record as u64;
         let taken = |chunk: &Chunk| 2 * chunk.bytes + record * (chunk.points + DECODER);
@@ -475,7 +473,7 @@ mod tests {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&content).unwrap();
         let input = Input::new(file.path(), &Silent).unwrap();
-        // Of 65,535 bytes each, or of 1024.
+        // Records of 65,535 bytes, or of 1024.
         let found = |record: usize| {
             Chunks::of(&mut Cursor::new(&content), &vlr, None, &layout(MAX_CHUNK_POINTS, record), &input)
                 .is_some()

@@ -28,7 +28,7 @@ impl Field {
         self.at + self.number.size()
     }
 
-    /// Fast path of [`Field::value`] for x, y and z, which are most of what is read.
+    /// Fast path of [`Field::value`] for x, y and z, which are most of the data read.
     pub fn coordinate(&self, record: &[u8]) -> f64 {
         let (scale, offset) = self.transform.unwrap_or((1.0, 0.0));
         Number::I32.one(Endian::Little, &record[self.at..self.at + 4]) * scale + offset
@@ -45,7 +45,7 @@ impl Field {
     }
 }
 
-/// The fields of a point format, 0 to 10, with x, y and z first; wave packets are left out.
+/// The fields of a point format, 0 to 10, with x, y and z first, without wave packets.
 pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Field> {
     let mut fields: Vec<Field> = (0..3)
         .map(|axis| Field {
@@ -122,8 +122,7 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
 
 /// The described extra bytes, starting at byte `at` of each record of `length` bytes.
 ///
-/// Fields past the end of the record are left out, as are arrays and untyped bytes, which still advance the
-/// offset.
+/// Omits fields past the end of the record, and arrays and untyped bytes, which still advance the offset.
 pub(super) fn extra(descriptions: &[u8], mut at: usize, length: usize) -> Vec<Field> {
     use Number::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     const TYPES: [Number; 10] = [U8, I8, U16, I16, U32, I32, U64, I64, F32, F64];

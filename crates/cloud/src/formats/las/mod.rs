@@ -32,9 +32,9 @@ const VLR_HEADER: u64 = 54;
 
 /// Bytes of an extended variable length record's header.
 const EVLR_HEADER: u64 = 60;
-/// The user of records that describe the coordinate system.
+/// User id of records that describe the coordinate system.
 const PROJECTION: &[u8] = b"LASF_Projection";
-/// Records after the points that are looked at, and the bytes of one that is read.
+/// Maximum number of records read after the points, and bytes read of one.
 const EXTENDED: (u32, u64) = (1000, 1 << 20);
 
 /// Minimum bytes per point of each format.
@@ -50,7 +50,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut selected = want.resolve(&columns, input)?;
     let mut values: Vec<f64> = Vec::new();
     if matches!(want, Want::Everything) {
-        // All fields are many times the size of the coordinates: only their ranges are recorded.
+        // All fields together are much larger than the coordinates, so only their ranges are recorded.
         selected.clear();
         let mut ranges = vec![Range::default(); columns.len()];
         layout.visit(input, false, 0, &mut |_, records| {
@@ -87,14 +87,13 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         skipped.push(format!("{} bytes after the points were not read", layout.behind));
     }
     if layout.compressed {
-        // A damaged table is of no account here.
+        // A damaged table does not matter here.
         skipped.extend(contained(|| compressed::beyond(&layout, input)).ok().flatten());
     }
     Ok(Sheet { skipped, declared, ..Sheet::new(input, format, columns, selected, layout.points, values) })
 }
 
-/// What the coordinate system says of x, y and z: degrees become `longitude` and `latitude`, which are
-/// searched on the globe.
+/// Applies the coordinate system: degrees become `longitude` and `latitude`, which are searched on the globe.
 fn declare(
     layout: &Layout,
     columns: &mut [SheetColumn],
@@ -149,18 +148,18 @@ struct Layout {
     /// Byte offset of the first point.
     start: u64,
     points: u64,
-    /// Bytes after the points that belong to nothing else, unless these are compressed.
+    /// Unaccounted bytes after the points, unless these are compressed.
     behind: u64,
     /// Bytes of a point's record.
     record: usize,
     /// The fields of a record, x, y and z first.
     fields: Vec<Field>,
-    /// Descriptions of the bytes after those of the point format, beyond the first.
+    /// Number of extra-bytes descriptions beyond the first.
     unused: u32,
     /// The content of the VLR that describes the compression.
     laszip: Option<Vec<u8>>,
     crs: Option<Crs>,
-    /// What the system is from: `GeoKeys` or `WKT`.
+    /// Source of the system: `GeoKeys` or `WKT`.
     crs_from: &'static str,
 }
 
@@ -174,7 +173,7 @@ impl Layout {
         };
         let mut begin: [u8; 96] = input.read(&mut file)?;
         let version = format!("{}.{}", begin[24], begin[25]);
-        // The header of 1.4 begins that of later versions, too.
+        // Headers of later versions begin like that of 1.4.
         if begin[25] > 4 && u16::from_le_bytes([begin[94], begin[95]]) >= HEADER_OF_4 {
             begin[25] = 4;
         }
@@ -185,12 +184,14 @@ impl Layout {
         // The two highest bits mark compression: LASzip sets one, an old draft both.
         let (point_format, compressed) =
             (header.point_data_record_format & 0x3f, header.point_data_record_format & 0xc0 != 0);
-        let least = *LEAST
-            .get(usize::from(point_format))
-            .ok_or_else(|| input.unsupported(format!("point format {point_format}"), "there are 0 to 10"))?;
+        let least = *LEAST.get(usize::from(point_format)).ok_or_else(|| {
+            input.unsupported(format!("point format {point_format}"), "must be between 0 and 10")
+        })?;
         let record = usize::from(header.point_data_record_length);
         if record < least {
-            return Err(bad(format!("a point of format {point_format} takes {least} bytes, not {record}")));
+            return Err(bad(format!(
+                "a point of format {point_format} needs {least} bytes, but a record has {record}"
+            )));
         }
         let start = u64::from(header.offset_to_point_data);
         if start > input.size || start < u64::from(header.header_size) {
@@ -205,11 +206,11 @@ impl Layout {
         if !compressed && points.saturating_mul(record as u64) > bytes {
             return Err(input.malformed(
                 "cut short",
-                format!("the header promises {points} points and there are {}", bytes / record as u64),
+                format!("the header declares {points} points, but the file has {}", bytes / record as u64),
             ));
         }
         if compressed && points / MAX_POINTS_PER_BYTE > bytes {
-            return Err(bad(format!("{points} points cannot be in {bytes} bytes")));
+            return Err(bad(format!("{points} points cannot fit in {bytes} bytes")));
         }
 
         let mut laszip = None;
@@ -217,8 +218,8 @@ impl Layout {
         let mut described = 0u32;
         let (mut wkt, mut keys, mut texts) = (None, Vec::new(), Vec::new());
         let mut at = u64::from(header.header_size);
-        // Once, and the records follow one another: a seek discards what is buffered, many times what an
-        // empty one takes.
+        // Seek once and read the records in sequence: a seek discards the buffer, which costs far more than
+        // an empty record.
         file.seek(SeekFrom::Start(at)).map_err(|why| input.io(why))?;
         for _ in 0..header.number_of_variable_length_records {
             if at + VLR_HEADER > start {
@@ -233,7 +234,7 @@ impl Layout {
             {
                 laszip = Some(vlr.data);
             } else if vlr.user_id.starts_with(b"LASF_Spec") && vlr.record_id == 4 {
-                // There is one; more would describe the same bytes under other names.
+                // Use only the first; more would describe the same bytes under other names.
                 if described == 0 {
                     fields.extend(fields::extra(&vlr.data, least, record));
                 }
@@ -277,7 +278,7 @@ impl Layout {
             crs,
             crs_from,
         };
-        // A system that was given by mistake must not make degrees of metres.
+        // A mistaken system must not turn metres into degrees.
         let are_degrees = [header.min_x, header.max_x].iter().all(|x| x.abs() <= 360.0)
             && [header.min_y, header.max_y].iter().all(|y| y.abs() <= 90.0);
         if let Some(crs) = layout.crs.as_mut().filter(|crs| crs.geographic && !are_degrees) {

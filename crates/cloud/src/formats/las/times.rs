@@ -1,8 +1,7 @@
 //! The GPS times of a compressed scan.
 //!
-//! These are decoded here because the crate's decoder calls itself for as long as the data say that another
-//! sequence of times goes on. A few damaged bytes say so often enough to overflow the stack, which ends the
-//! program.
+//! These are decoded here because the crate's decoder recurses each time the data switches to another
+//! sequence. A few damaged bytes can overflow the stack, which aborts the program.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
@@ -13,30 +12,30 @@ use laz::record::FieldDecompressor;
 
 use crate::formats::whole;
 
-/// Sequences of times, between which a file alternates: pulses that overlap, or several lasers.
+/// Number of time sequences between which a file alternates: overlapping pulses, or several lasers.
 const SEQUENCES: usize = 4;
-/// Steps of up to this many times the previous one are told apart.
+/// Largest multiple of the previous step that has its own symbol.
 const MOST: i32 = 500;
-/// As [`MOST`], backwards.
+/// Like [`MOST`], backwards.
 const LEAST: i32 = -10;
-/// The symbol for a time that is stored as it is; those above it mean another sequence.
+/// The symbol for a time stored verbatim; larger symbols switch the sequence.
 const WHOLE: i32 = MOST - LEAST + 1;
 
 /// The times so far, from which the next one is predicted.
 #[derive(Clone)]
 pub(super) struct Times {
-    /// Whether unchanged times have no symbol of their own, as in layers, which only hold those that change.
+    /// Whether unchanged times have no symbol, as in layers, which only contain changed ones.
     layered: bool,
-    /// The symbols of a sequence whose last step was 0, and of any other.
+    /// Symbol models for a sequence whose last step was 0, and for any other.
     first: ArithmeticModel,
     step: ArithmeticModel,
     correction: IntegerDecompressor,
     /// The bits of the last time of each sequence.
     times: [i64; SEQUENCES],
     steps: [i32; SEQUENCES],
-    /// Times in a row that the step did not predict.
+    /// Consecutive times that the step did not predict.
     extremes: [u32; SEQUENCES],
-    /// The sequence of the last time, and the one that was begun last.
+    /// The sequence of the last time, and the newest sequence.
     current: usize,
     newest: usize,
 }
@@ -60,7 +59,7 @@ impl Times {
 
     /// Decodes the bits of the next time.
     pub fn next<R: Read>(&mut self, decoder: &mut ArithmeticDecoder<R>) -> io::Result<i64> {
-        // Writers change once, to the sequence that they want.
+        // Writers switch at most once, directly to the sequence they want.
         for _ in 0..SEQUENCES {
             if !self.advance(decoder)? {
                 return Ok(self.times[self.current]);
@@ -69,7 +68,7 @@ impl Times {
         Err(io::Error::new(io::ErrorKind::InvalidData, "times of no sequence"))
     }
 
-    /// Decodes a symbol and what belongs to it; true if it only says which sequence goes on.
+    /// Decodes a symbol and its data; true if it only switches the sequence.
     fn advance<R: Read>(&mut self, decoder: &mut ArithmeticDecoder<R>) -> io::Result<bool> {
         let at = self.current;
         if self.steps[at] == 0 {
@@ -92,7 +91,7 @@ impl Times {
             above if above > WHOLE && !self.layered => above - 1,
             symbol => symbol,
         };
-        // Of how many steps the prediction is, and how it is corrected.
+        // The number of predicted steps, and the context of the correction.
         let (times, context) = match symbol {
             0 => (0, 7),
             1 => (1, 1),
@@ -124,7 +123,7 @@ impl Times {
         true
     }
 
-    /// Begins a sequence with a time that is stored as it is, but for its high half, which is predicted.
+    /// Begins a sequence with a verbatim time, whose high half is predicted.
     fn whole<R: Read>(&mut self, decoder: &mut ArithmeticDecoder<R>) -> io::Result<()> {
         let high = self.correction.decompress(decoder, (self.times[self.current] >> 32) as i32, 8)?;
         self.newest = (self.newest + 1) % SEQUENCES;
@@ -135,7 +134,7 @@ impl Times {
     }
 }
 
-/// The time of a point whose fields follow one another.
+/// The time in a point with sequential fields.
 pub(super) struct PointTime(Times);
 
 impl Default for PointTime {
@@ -165,15 +164,15 @@ impl<R: Read> FieldDecompressor<R> for PointTime {
 
 // The GPS times of a chunk in layers, one per field.
 //
-// Which points have a time of their own stands in the layer of x and y, and is not told by the crate, which
-// reads all layers but that of the times: the layer of x and y is read a second time.
+// The layer of x and y says which points have a new time. The crate reads all layers but the times and does
+// not expose this, so the layer of x and y is read a second time.
 
-/// Byte offsets in a record: of the return number with the number of returns, of the scanner channel, and of
-/// the time.
+/// Byte offsets in a record of the return number with the number of returns, the scanner channel, and the
+/// time.
 const RETURNS: usize = 14;
 const CHANNEL: usize = 15;
 const TIME: usize = 22;
-/// The layers of a point before that of the time, x and y being the first.
+/// Number of layers before the times, starting with x and y.
 const BEFORE: usize = 8;
 
 /// The median of the last differences, by return number and number of returns.
@@ -198,7 +197,7 @@ const MEDIAN_OF: [[u8; 16]; 16] = [
 
 type Layer = ArithmeticDecoder<Cursor<Vec<u8>>>;
 
-/// Fills in the times of a chunk's points, one after the other.
+/// Fills in the times of a chunk's points in sequence.
 pub(super) struct ChunkTimes {
     xy: Layer,
     /// `None` if no time differs from the one before.
@@ -213,7 +212,7 @@ impl ChunkTimes {
     /// point, `layers` the number of layers; their sizes have been checked against the size of the file.
     pub fn of(file: &mut (impl Read + Seek), record: u64, layers: u64) -> io::Result<Self> {
         if layers <= BEFORE as u64 {
-            // What stands where the size of the times would is none, and was not checked.
+            // The bytes in place of the layer size are something else and were not checked.
             return Err(io::ErrorKind::InvalidData.into());
         }
         let start = file.stream_position()?;
@@ -270,7 +269,7 @@ impl ChunkTimes {
 }
 
 fn layer(file: &mut (impl Read + Seek), start: u64, size: u64) -> io::Result<Layer> {
-    // As much as there is, not as much as is promised.
+    // Read what is there, whatever the declared size.
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(start))?;
     if file.by_ref().take(size).read_to_end(&mut bytes)? as u64 != size {
@@ -281,7 +280,7 @@ fn layer(file: &mut (impl Read + Seek), start: u64, size: u64) -> io::Result<Lay
     Ok(layer)
 }
 
-/// What is predicted from the previous points of a scanner channel.
+/// Prediction state from the previous points of a scanner channel.
 struct Context {
     /// Return number, and number of returns.
     number: u8,
@@ -323,14 +322,14 @@ impl Context {
         }
     }
 
-    /// What the changes of the next point depend on.
+    /// The model index for the changes of the next point.
     fn kind(&self) -> usize {
         usize::from(self.number == 1)
             + 2 * usize::from(self.number >= self.of)
             + 4 * usize::from(self.changed)
     }
 
-    /// Passes over a point in the layer of x and y.
+    /// Skips a point in the layer of x and y.
     fn point(&mut self, layer: &mut Layer, changes: u32) -> io::Result<()> {
         let sixteen = |model: &mut Option<ArithmeticModel>, layer: &mut Layer| {
             layer.decode_symbol(model.get_or_insert_with(|| ArithmeticModelBuilder::new(16).build()))
@@ -361,7 +360,7 @@ impl Context {
     }
 }
 
-/// About the median of the last five differences.
+/// An approximate median of the last five differences.
 #[derive(Clone, Copy)]
 struct Median {
     /// The five values, ascending.
@@ -380,7 +379,7 @@ impl Median {
         self.values[2]
     }
 
-    /// Puts a value in its place, and drops the largest or, in turn, the smallest.
+    /// Inserts a value and drops, in turn, the largest or the smallest.
     fn add(&mut self, value: i32) {
         let [.., middle, _, _] = self.values;
         let at = self.values.partition_point(|&other| if self.high { other <= value } else { other < value });
@@ -402,8 +401,8 @@ impl Median {
 mod tests {
     use super::*;
 
-    /// A chunk whose item says that there are fewer layers than a point's time needs: what stands in the
-    /// place of the sizes was checked by nobody, here four gigabytes.
+    /// A chunk that declares fewer layers than the times need. The unchecked bytes in place of the sizes say
+    /// four gigabytes.
     #[test]
     fn a_size_that_is_none_is_not_read() {
         const RECORD: u64 = 30;
@@ -417,7 +416,7 @@ mod tests {
                 ChunkTimes::of(&mut Cursor::new(chunk.clone()), RECORD, layers).err().map(|why| why.kind());
             assert_eq!(refused, Some(io::ErrorKind::InvalidData), "{layers} layers");
         }
-        // Promised, but not there.
+        // Declared, but missing.
         let refused =
             ChunkTimes::of(&mut Cursor::new(chunk), RECORD, BEFORE as u64 + 1).err().map(|why| why.kind());
         assert_eq!(refused, Some(io::ErrorKind::UnexpectedEof));

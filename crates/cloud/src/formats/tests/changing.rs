@@ -10,7 +10,7 @@ use crate::progress::Progress;
 
 type Change = fn(&Path);
 
-/// A call that reads a file, and what it fails with.
+/// A call that reads a file, and its error.
 type Call<'a> = &'a dyn Fn(&Path, &dyn Progress) -> Option<FormatError>;
 
 /// Changes a file at the first report of progress, which is in the middle of reading it.
@@ -31,7 +31,7 @@ impl Progress for Changing {
     }
 }
 
-/// 20,000 rows x 3: more than a buffer holds.
+/// 20,000 rows × 3, more than a buffer holds.
 fn samples() -> [Sample; 4] {
     let value = |at: usize| (at * 37 % 101) as f32;
     let csv: String = (0..20_000)
@@ -49,7 +49,7 @@ fn samples() -> [Sample; 4] {
     ]
 }
 
-/// As it was an hour ago: some systems note times in coarse steps.
+/// One hour old, because some systems store times in coarse steps.
 fn put(path: &Path, content: &[u8]) {
     fs::write(path, content).unwrap();
     File::options()

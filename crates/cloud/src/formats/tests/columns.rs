@@ -27,10 +27,10 @@ fn numbers_and_categories_of_a_text() {
         Ok(ColumnData::Categories { names: names(given), codes: codes.to_vec() })
     };
     assert_eq!(sample.column("city"), categories(&["Ulm", "Köln", ""], &[0, 1, 0, 2]));
-    // What turns to text late is text from the beginning.
+    // A column that turns into text late is text from the beginning.
     assert_eq!(sample.column("late"), categories(&["7", "8", "9z", ""], &[0, 1, 2, 3]));
     let error = sample.column("town").unwrap_err();
-    assert!(error.starts_with("column `town`: there is none; there are 0 `x`, 1 `city`"), "{error}");
+    assert!(error.starts_with("column `town`: not found; available: 0 `x`, 1 `city`"), "{error}");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn too_many_texts_are_refused() {
     let most = Sample::new("a.csv", rows(MAX_CATEGORIES)).column("1").unwrap();
     assert!(matches!(most, ColumnData::Categories { names, .. } if names.len() == MAX_CATEGORIES));
     let error = Sample::new("a.csv", rows(MAX_CATEGORIES + 1)).column("1").unwrap_err();
-    assert!(error.starts_with("column `y`: it has more than 65536 different texts"), "{error}");
+    assert!(error.starts_with("column `y`: more than 65536 distinct texts"), "{error}");
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_scan_has_all_its_fields() {
     }
 }
 
-/// The cells of records, with those of a sheet of everything where the two must agree.
+/// The cells of records, compared with those of a full read if the two must agree.
 #[track_caller]
 fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
     let found = records(&sample.path, wanted, &Silent).unwrap();
@@ -80,7 +80,7 @@ fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
     assert_records_agree(&sample.path, "");
     let rows = sheet.rows;
     let error = records(&sample.path, &[0, rows], &Silent).unwrap_err().to_string();
-    assert!(error.starts_with(&format!("record {rows}: there are {rows} records: ")), "{error}");
+    assert!(error.starts_with(&format!("record {rows}: the file has {rows} records: ")), "{error}");
     found.rows
 }
 
@@ -94,7 +94,7 @@ fn records_of_every_format() {
     assert_eq!(records_of(&Sample::new("a.npy", npy::npy("<f4", false, "(5, 3)", &floats)), &wanted), rows);
     let packed = npz::npz(&[("a.npy", npy::npy("<f4", false, "(5, 3)", &floats))]);
     assert_eq!(records_of(&Sample::new("a.npz", packed), &wanted), rows);
-    // The second member is stored as it is.
+    // The second member is stored uncompressed.
     let array = |fortran| npy::npy("<f4", fortran, "(5, 3)", &floats);
     for fortran in [false, true] {
         let archive = |name: &str| {
@@ -151,7 +151,7 @@ fn records_of_every_format() {
     let text: String = (0..5).map(|row| format!("{} {} {}\n", 3 * row, 3 * row + 1, 3 * row + 2)).collect();
     let ascii = header.replace("FORMAT", "ascii").replace("face 2", "face 0") + &text;
     assert_eq!(records_of(&Sample::new("a.ply", ascii), &wanted), rows);
-    // Lists among the numbers of a vertex make it uneven.
+    // Lists among a vertex's properties make records uneven.
     let uneven: Vec<u8> = floats
         .chunks(12)
         .enumerate()
@@ -249,7 +249,7 @@ fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
         assert_eq!(cells(55_000, &Reads::default()), want(55_000));
         let reads = Reads::default();
         assert_eq!(cells(59_999, &reads), want(59_999));
-        // The beginning tells how the text is made; what lies between is passed over.
+        // The beginning determines the dialect; the text in between is skipped.
         let between =
             reads.0.lock().unwrap().iter().filter(|&&done| (size / 2..3 * size / 4).contains(&done)).count();
         assert_eq!(between, 0, "{:?} of {size}", reads.0.lock().unwrap());
@@ -257,7 +257,7 @@ fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
         for at in scattered {
             assert_eq!(cells(at, &Reads::default()), want(at), "{start:?}");
         }
-        // Likewise between records that are asked for together.
+        // The same between records that are requested together.
         assert_eq!(
             records_by_marks(&sample.path, &scattered, &marks, &Silent).unwrap().rows,
             scattered.map(want)
@@ -270,7 +270,7 @@ fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
         let between =
             reads.0.lock().unwrap().iter().filter(|&&done| (size / 2..3 * size / 4).contains(&done)).count();
         assert_eq!(between, 0, "{:?} of {size}", reads.0.lock().unwrap());
-        // What is wrong is told with its line, wherever the reading began, and another file has no marks.
+        // Errors have the right line wherever reading began, and another file has no marks.
         std::fs::write(&sample.path, "x,n\n1,a\n2\n").unwrap();
         assert!(
             records_by_marks(&sample.path, &[1], &marks, &Silent)
@@ -288,7 +288,7 @@ fn a_record_of_several_scans_is_found_by_the_marks_too() {
         |from: usize| -> String { (from..from + 20_000).map(|at| format!("{at} 0.5 1 7\n")).collect() };
     let text: String = (0..3).map(|at| format!("20000\n{}", scan(at * 20_000))).collect();
     let sample = Sample::new("a.pts", text);
-    // The last of each leaves marks on the way; a count line lies between a mark and the next.
+    // The last record of each leaves marks; a count line lies between a mark and the next.
     for at in [50_000, 41_000, 39_999, 40_000, 59_999, 19_999, 20_000, 0] {
         let row = records_by_marks(&sample.path, &[at], &marks, &Silent).unwrap().rows.remove(0);
         assert_eq!(row[0], Cell::Number(at as f64));

@@ -14,7 +14,7 @@ fn double(name: RecordName) -> Record {
     record(name, RecordDataType::Double { min: None, max: None })
 }
 
-/// A scan by name: what a point is made of, its pose, its points.
+/// A scan: name, point attributes, pose, points.
 struct Scan(&'static str, Vec<Record>, Option<Transform>, Vec<Vec<RecordValue>>);
 
 fn file(scans: Vec<Scan>) -> Vec<u8> {
@@ -34,8 +34,8 @@ fn file(scans: Vec<Scan>) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// Points on a parabola, of which the second is invalid and the third only a direction, with a scaled
-/// intensity that is invalid in the first.
+/// Points on a parabola: the second is invalid, the third only a direction, with a scaled intensity that is
+/// invalid in the first.
 fn cartesian(name: &'static str, pose: Option<Transform>, count: usize) -> Scan {
     let prototype = vec![
         record(RecordName::CartesianX, RecordDataType::Single { min: None, max: None }),
@@ -162,19 +162,19 @@ fn several_scans_ask_which() {
         Sample::new("a.e57", file(vec![cartesian("hall", None, 4), spherical(), cartesian("hall", None, 2)]));
     assert_eq!(
         sample.error(),
-        "several clouds: say which with FILE:NAME; there are `hall` (4 × 7), `dome` (4 × 3), `hall #2` (2 × \
-         7)"
+        "several clouds: choose one with FILE:NAME; available: `hall` (4 × 7), `dome` (4 × 3), `hall #2` (2 \
+         × 7)"
     );
     assert_eq!(sample.read_part("dome").unwrap().rows(), 4);
     assert_eq!(sample.read_part("hall #2").unwrap().rows(), 2);
-    assert!(sample.read_part("roof").unwrap_err().to_string().starts_with("part `roof`: there is none; "));
+    assert!(sample.read_part("roof").unwrap_err().to_string().starts_with("part `roof`: not found; "));
 }
 
 #[test]
 fn what_is_no_cloud_is_refused() {
     assert_eq!(
         Sample::new("a.e57", file(vec![])).error(),
-        "no scans: there are no points in the file, maybe images only"
+        "no scans: the file has no points, perhaps only images"
     );
     let whole = one();
     assert!(
@@ -201,7 +201,7 @@ fn fewer_points_than_promised_are_refused() {
     let promising = |digit: u8| {
         let mut content = whole.clone();
         content[at + 14] = digit;
-        // A page is a kilobyte, at the end of which is its checksum.
+        // A page is a kilobyte and ends with its checksum.
         for page in content.chunks_exact_mut(1024) {
             let sum = checksum(&page[..1020]).to_be_bytes();
             page[1020..].copy_from_slice(&sum);

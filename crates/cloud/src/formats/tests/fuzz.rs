@@ -1,4 +1,4 @@
-//! Whatever a file holds, reading it returns, soon and without a panic.
+//! Reading any file returns quickly and without a panic.
 
 use ::parquet::basic::Compression;
 use arrow_ipc::CompressionType;
@@ -82,7 +82,7 @@ fn what_is_made_of_a_binary_file_is_counted() {
     }
 }
 
-/// Reads and describes; what counts is that both return.
+/// Reads and describes; only returning matters.
 fn try_to_read(name: &str, content: &[u8]) {
     let sample = Sample::new(name, content);
     for columns in ["", "1,0"] {
@@ -122,7 +122,7 @@ proptest! {
         let files = valid_once();
         let (name, content) = &files[which.index(files.len())];
         let mut content = content.clone();
-        // Most of what can lie is at the beginning.
+        // Most fields that can be wrong are at the beginning.
         let reach = if head { content.len().min(128) } else { content.len() };
         for (at, byte) in damage {
             let at = at.index(reach);

@@ -1,6 +1,6 @@
 use super::*;
 
-/// An array as MNIST's are written.
+/// An array in the format of MNIST.
 pub(super) fn idx(kind: u8, sizes: &[u32], data: &[u8]) -> Vec<u8> {
     [
         &[0, 0, kind, sizes.len() as u8][..],
@@ -99,11 +99,11 @@ fn the_labels_beside_the_images_are_a_column_and_no_coordinate() {
             (0..18).map(f64::from).collect::<Vec<f64>>()
         );
     }
-    // Those of another set, or none at all, do not keep the images from being read.
+    // Mismatched or missing labels do not keep the images from being read.
     for (content, why) in [
-        (idx(8, &[2], &[5, 0]), "another number: 3 images and 2 × 1 labels"),
+        (idx(8, &[2], &[5, 0]), "label mismatch: 3 images but 2 × 1 labels"),
         (idx(8, &[3], &[5]), "cut short: the file ends in the middle of its data"),
-        (b"hello".to_vec(), "header: it does not begin with two zero bytes; is it another format?"),
+        (b"hello".to_vec(), "header: does not begin with two zero bytes; possibly another format"),
     ] {
         let folder = folder(&[("x-images", images()), ("x-labels", content)]);
         let info = open_in(&folder, "x-images").info();
@@ -121,16 +121,16 @@ fn headers_that_lie_are_found_out() {
     assert!(error(idx(8, &[u32::MAX, 2, 3], &[0; 18])).starts_with("cut short"));
     assert_eq!(
         error(idx(8, &[1, u32::MAX, u32::MAX], &[])),
-        "rows of 18446744065119617025 numbers: the most that are read are 1048576"
+        "rows of 18446744065119617025 numbers: at most 1048576 are supported"
     );
-    // A few bytes ask for a million columns.
+    // A few bytes declare a million columns.
     let wide = idx(13, &[1, 1 << 20], &[0; 4]);
-    let why = "cut short: the header promises rows of 1048576 numbers, and one is more than the file holds";
+    let why = "cut short: the header declares rows of 1048576 numbers, more than the file holds";
     assert_eq!(
         (error(wide.clone()), Sample::new("a.idx.gz", gzip(&wide)).error()),
         (why.to_owned(), why.to_owned())
     );
-    let none = "nothing to read: the header says that there are 0 rows";
+    let none = "nothing to read: the header declares 0 rows";
     assert_eq!(
         (
             error(idx(13, &[0, 1 << 20], &[])),
@@ -142,19 +142,19 @@ fn headers_that_lie_are_found_out() {
         Sample::new("a.idx.gz", gzip(idx(13, &[1, 1 << 14], &[0; 4 << 14]))).info().columns.len(),
         1 << 14
     );
-    assert_eq!(error(idx(8, &[3, 0, 3], &[])), "header: its rows have no numbers");
-    assert_eq!(error(idx(10, &[3], &[1, 2, 3])), "header: elements of type 0x0a, which IDX does not know");
+    assert_eq!(error(idx(8, &[3, 0, 3], &[])), "header: the rows are empty");
+    assert_eq!(error(idx(10, &[3], &[1, 2, 3])), "header: unknown element type 0x0a");
     assert_eq!(error(idx(8, &[1; 9], &[1])), "header: an array of 9 dimensions");
     assert_eq!(
         error(b"\0\x01\x08\x01".to_vec()),
-        "header: it does not begin with two zero bytes; is it another format?"
+        "header: does not begin with two zero bytes; possibly another format"
     );
     assert_eq!(
         Sample::new("a.idx", idx(8, &[1], &[1, 2])).info().skipped,
-        ["what follows the numbers was not read"]
+        ["data after the numbers was not read"]
     );
     assert_eq!(Sample::new("a.idx", idx(8, &[0, 2, 2], &[])).info().rows, 0);
-    // A number of vectors that looks like it is none.
+    // A number of vectors that looks like another format's header.
     let vectors = [&0x0108_0000u32.to_le_bytes()[..], &1u32.to_le_bytes(), &[0; 4]].concat();
     assert!(Sample::new("a.fbin", vectors).error().starts_with("cut short: 17301504 vectors"));
 }
@@ -163,7 +163,7 @@ fn headers_that_lie_are_found_out() {
 fn checksums_of_gzip_are_compared_whatever_follows() {
     let content = [idx(8, &[4], &[1, 2, 3, 4]), vec![9; 1000]].concat();
     let whole = gzip(&content);
-    assert_eq!(Sample::new("a.idx.gz", &whole).info().skipped, ["what follows the numbers was not read"]);
+    assert_eq!(Sample::new("a.idx.gz", &whole).info().skipped, ["data after the numbers was not read"]);
     let mut damaged = whole;
     let sum = damaged.len() - 8;
     damaged[sum] ^= 1;

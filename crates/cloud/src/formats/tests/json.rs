@@ -55,7 +55,7 @@ fn what_is_missing_is_nan_and_keeps_its_row() {
     );
     assert_eq!(sample.info().default_columns, [0, 1, 2]);
     assert_values(&sample.table("a,b,c").1, &[1.0, NAN, NAN, NAN, 2.0, NAN, NAN, NAN, 1.0, 4.0, NAN, 0.0]);
-    // Of two members of one name the last counts.
+    // The last of two members with one name wins.
     assert_eq!(Sample::new("a.json", "[{\"a\":1,\"a\":2},{\"a\":3}]").table("").1, [2.0, 3.0]);
     assert_eq!(
         Sample::new("a.json", "[{\"a\":1,\"b\":null},{\"a\":1}]").info().columns[1].kind,
@@ -100,9 +100,9 @@ fn texts_are_there_when_they_are_asked_for() {
         records(&sample.path, &[4], &Silent)
             .unwrap_err()
             .to_string()
-            .starts_with("record 4: there are 4 records")
+            .starts_with("record 4: the file has 4 records")
     );
-    // What follows the last of the records is not looked at.
+    // Data after the last requested record is not examined.
     let picked = records(&Sample::new("a.json", "[[1,2],[3,4],[5,oops").path, &[1], &Silent).unwrap();
     assert_eq!(picked.rows, [[Cell::Number(3.0), Cell::Number(4.0)]]);
     assert_eq!(sample.error_of("name"), "record 0, column `name`: `b` is not a number");
@@ -114,12 +114,12 @@ fn an_object_with_several_arrays_asks_which() {
         Sample::new("a.json", "{\"one\":[[1,2],[3,4]],\"two\":[{\"a\":5}],\"list\":[1,2,3],\"none\":1}");
     assert_eq!(
         sample.error(),
-        "several clouds: say which with FILE:NAME; there are `one` (2 × 2), `two` (1 × 1), `list` (3)"
+        "several clouds: choose one with FILE:NAME; available: `one` (2 × 2), `two` (1 × 1), `list` (3)"
     );
     assert_eq!(sample.part("two"), [5.0]);
     assert_eq!(sample.part("list"), [1.0, 2.0, 3.0]);
     assert_eq!(parts(&sample.path, &Silent).unwrap().len(), 3);
-    // One with the usual name is meant.
+    // The one with the usual name is selected.
     assert_eq!(Sample::new("a.json", "{\"other\":[[1,2]],\"points\":[[3,4]]}").table("").1, [3.0, 4.0]);
 }
 
@@ -127,7 +127,7 @@ fn an_object_with_several_arrays_asks_which() {
 fn an_object_may_be_a_table() {
     let want = (names(&["x", "y"]), vec![1.5, -2.0, 3e3, 4.0]);
     for (text, format) in [
-        // What pandas writes of a frame: to_dict("list"), to_json() and its orients index and split.
+        // Formats written by pandas: to_dict("list"), to_json() and its orients index and split.
         ("{\"x\":[1.5,3e3],\"n\":[\"a\",\"b\"],\"y\":[-2,4]}", "JSON, an object of columns"),
         ("{\"name\":\"two\",\"x\":[1.5,3e3],\"y\":[-2,4],\"n\":[\"a\",\"b\"]}", "JSON, an object of columns"),
         (
@@ -162,12 +162,12 @@ fn an_object_may_be_a_table() {
     }
     let sample = Sample::new("a.json", "{\"x\":[1,null,3],\"y\":[4,5,6]}");
     assert_values(&sample.table("").1, &[1.0, 4.0, NAN, 5.0, 3.0, 6.0]);
-    // It is one cloud, and one of its lists is still there by name.
+    // It is one cloud, but each of its lists can still be selected by name.
     assert!(parts(&sample.path, &Silent).unwrap().is_empty());
     assert_eq!(sample.part("y"), [4.0, 5.0, 6.0]);
 }
 
-/// Two features, of which one has two places.
+/// Two features, one of them with two points.
 pub(super) const PLACES: &str = concat!(
     r#"{"type": "FeatureCollection", "name": "towns", "features": [
     {"type": "Feature", "properties": {"name": "Ulm", "people": 126}, "#,
@@ -213,21 +213,21 @@ fn geojson_is_its_points_and_their_properties() {
     assert_eq!(flat, "feature 0: its coordinates are not those of a Point: x, y and maybe z");
     assert!(
         error("{\"type\":\"FeatureCollection\",\"features\":7}")
-            .contains("7 where there should be an array of features")
+            .contains("expected an array of features, found 7")
     );
 }
 
 #[test]
 fn errors_name_the_place() {
     let error = |text: &str| Sample::new("a.json", text).error();
-    assert_eq!(error("[[1,2],[3]]"), "record 1: fields: 1 where there should be 2");
-    assert_eq!(error("[[1,2],{\"a\":3}]"), "record 1: it is an object and the first one an array");
+    assert_eq!(error("[[1,2],[3]]"), "record 1: expected 2 fields, found 1");
+    assert_eq!(error("[[1,2],{\"a\":3}]"), "record 1: it is an object, but the first one is an array");
     assert_eq!(
         error("[[1,2],\n[3,NaN]]"),
         "line 2, column 4: expected value; NaN and Infinity are not JSON: write null"
     );
     assert_eq!(error("[[1,2],[3,4"), "cut short: the file ends in the middle of its data, in line 1");
-    assert_eq!(error("[[1,tru]]"), "line 1, column 8: a word that is none of true, false and null");
+    assert_eq!(error("[[1,tru]]"), "line 1, column 8: unknown word; expected true, false or null");
     assert_eq!(error("[{\"a\":1,\nb:2}]"), "line 2, column 1: the name of a member must be a text in quotes");
     assert_eq!(
         error("{\"points\":[[1]],\"points\":[[1]],\"b\":[\"\n\"]}"),
@@ -238,18 +238,18 @@ fn errors_name_the_place() {
     assert_eq!(error("[[],[]]"), "no coordinates: the points are empty");
     assert_eq!(
         error("{\"a\":1}"),
-        "no array of points: there is none in the object; write an array of arrays or of objects, for \
+        "no array of points: the object has none; write an array of arrays or of objects, for \
          instance df.to_json(…, orient=\"records\")"
     );
-    // Lists of different lengths are no table, and one list is one column.
+    // Lists of different lengths are not a table, and one list is one column.
     assert!(error("{\"x\":[1,2],\"y\":[3]}").starts_with("several clouds: "));
     assert_eq!(error("{\"points\":{\"x\":[1]}}"), error("{\"a\":1}"));
     assert_eq!(
         error("[[\"a\"],[\"b\"]]"),
         "no coordinates: no column holds only numbers; column `a` has `b` in record 0"
     );
-    assert_eq!(error("  \n"), "nothing to read: the file is blank");
-    assert_eq!(error("[\0]"), "not JSON: there are NUL bytes in it; is it UTF-16? Save it as UTF-8");
+    assert_eq!(error("  \n"), "nothing to read: the file contains only white space");
+    assert_eq!(error("[\0]"), "not JSON: the file contains NUL bytes; is it UTF-16? Save it as UTF-8");
 }
 
 #[test]

@@ -3,7 +3,7 @@ use ::las::{Builder, Point, Transform, Vector, Writer};
 use super::super::columns::Cell;
 use super::*;
 
-/// A scan as other programs write it: `count` points on the grid of 0.25 mm about (515384, 4918360, 2330).
+/// A scan as written by other programs: `count` points on a grid of 0.25 mm around (515384, 4918360, 2330).
 pub(super) fn scan(format: u8, compressed: bool, count: i32) -> Vec<u8> {
     let mut builder = Builder::from(if format >= 6 { (1, 4) } else { (1, 2) });
     builder.point_format = ::las::point::Format::new(format).unwrap();
@@ -82,7 +82,7 @@ fn without_its_table_of_chunks_a_scan_is_read_one_point_after_the_other() {
         let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
         let table = u64::from_le_bytes(content[start..start + 8].try_into().unwrap()) as usize;
         let whole = Sample::new("a.laz", &content);
-        // A table of no chunks, as of writers that were interrupted, and a damaged one.
+        // A table without chunks, as from an interrupted writer, and a damaged one.
         content[table + 4..table + 8].fill(0);
         let without = Sample::new("a.laz", &content);
         assert!(whole.table("").1 == (0..60_000).flat_map(place).collect::<Vec<_>>());
@@ -96,7 +96,7 @@ fn without_its_table_of_chunks_a_scan_is_read_one_point_after_the_other() {
 fn a_point_is_read_from_its_own_chunk() {
     let mut content = scan(1, true, 120_000);
     let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
-    // The first chunk is damaged, which is of no account to points of the second.
+    // Damage in the first chunk does not affect points of the second.
     content[start + 100..start + 400].fill(0xff);
     let sample = Sample::new("a.laz", content);
     let row = records(&sample.path, &[60_000], &Silent).unwrap().rows.remove(0);
@@ -117,28 +117,28 @@ fn headers_that_lie_are_found_out() {
     let layered = scan(6, true, 100);
     let patched =
         |scan: &[u8], at: usize, bytes: &[u8]| [&scan[..at], bytes, &scan[at + bytes.len()..]].concat();
-    // The offset of the points stands at byte 96, their number at 107 (at 247 in LAS 1.4), their format at
-    // 104 and length at 105.
+    // The header has the offset of the points at byte 96, their number at 107 (247 in LAS 1.4), their format
+    // at 104 and their length at 105.
     let start = |scan: &[u8]| u32::from_le_bytes(scan[96..100].try_into().unwrap()) as usize;
     let table = |scan: &[u8]| u64::from_le_bytes(scan[start(scan)..][..8].try_into().unwrap()) as usize;
     for (content, part) in [
         (
             patched(&plain, 107, &101u32.to_le_bytes()),
-            "cut short: the header promises 101 points and there are 100",
+            "cut short: the header declares 101 points, but the file has 100",
         ),
-        (patched(&plain, 107, &u32::MAX.to_le_bytes()), "cut short: the header promises 4294967295 points"),
+        (patched(&plain, 107, &u32::MAX.to_le_bytes()), "cut short: the header declares 4294967295 points"),
         (patched(&plain, 96, &u32::MAX.to_le_bytes()), "LAS header: the points begin at byte 4294967295"),
-        (patched(&plain, 104, &[11]), "point format 11: there are 0 to 10"),
-        (patched(&plain, 105, &[3, 0]), "LAS header: a point of format 1 takes 28 bytes, not 3"),
+        (patched(&plain, 104, &[11]), "point format 11: must be between 0 and 10"),
+        (patched(&plain, 105, &[3, 0]), "LAS header: a point of format 1 needs 28 bytes, but a record has 3"),
         (patched(&plain, 131, &f64::NAN.to_le_bytes()), "a scale or offset is not finite"),
-        (plain[..plain.len() - 1].to_vec(), "cut short: the header promises 100 points and there are 99"),
+        (plain[..plain.len() - 1].to_vec(), "cut short: the header declares 100 points, but the file has 99"),
         (plain[..150].to_vec(), "cut short"),
-        (patched(&plain, 104, &[0x81]), "there is no record that says how they are compressed"),
-        (patched(&packed, 107, &u32::MAX.to_le_bytes()), "4294967295 points cannot be in"),
+        (patched(&plain, 104, &[0x81]), "the record that describes their compression is missing"),
+        (patched(&packed, 107, &u32::MAX.to_le_bytes()), "4294967295 points cannot fit in"),
         // A hundred times as many points as bytes.
-        (patched(&packed, 107, &(100 * packed.len() as u32).to_le_bytes()), "points cannot be in"),
+        (patched(&packed, 107, &(100 * packed.len() as u32).to_le_bytes()), "points cannot fit in"),
         (patched(&packed, 107, &100_000u32.to_le_bytes()), ""),
-        (patched(&packed, 105, &[60, 0]), "they take 28 bytes each, and 60 by the header"),
+        (patched(&packed, 105, &[60, 0]), "they have 28 bytes each, but 60 according to the header"),
         (
             patched(&packed, table(&packed) + 4, &u32::MAX.to_le_bytes()),
             "the table has more chunks than the file has room for",
@@ -179,7 +179,7 @@ fn timed(format: u8, points: &[(f64, u8, u8)]) -> Vec<u8> {
 
 #[test]
 fn times_are_those_that_were_written() {
-    // Times that stay, go on evenly, faster and slower, back, jump, and alternate between pulses.
+    // Times that stay, advance evenly, faster and slower, go back, jump, and alternate between pulses.
     let time = |at: usize| match at / 200 % 7 {
         0 => 4e8 + (at / 3) as f64 * 1e-5,
         1 => 4e8 + at as f64 * 0.25,
@@ -208,7 +208,7 @@ fn times_are_those_that_were_written() {
 
 #[test]
 fn times_of_sequences_without_end_return() {
-    // Those of format 7 at byte 758 overflowed the stack.
+    // Damage at byte 758 of format 7 overflowed the stack.
     for format in [1, 7] {
         let whole = scan(format, true, 200);
         let start = u32::from_le_bytes(whole[96..100].try_into().unwrap()) as usize;
@@ -233,7 +233,7 @@ fn what_follows_the_points_is_said() {
 
 #[test]
 fn long_points_are_read_few_at_a_time() {
-    // A batch of these took 4.3 GB.
+    // A batch of these needed 4.3 GB.
     let mut plain = scan(1, false, 1);
     plain[105..107].fill(0xff);
     plain.resize(plain.len() + 65_535, 0);
@@ -246,11 +246,9 @@ fn points_that_the_header_does_not_have_are_said() {
     let whole = scan(1, true, 60_000);
     let patched =
         |count: u32| Sample::new("a.laz", [&whole[..107], &count.to_le_bytes(), &whole[111..]].concat());
-    for (count, want) in [
-        (60_000, None),
-        (50_001, None),
-        (50_000, Some("1 chunk after the points that the header has was not read")),
-    ] {
+    for (count, want) in
+        [(60_000, None), (50_001, None), (50_000, Some("1 chunk beyond the header's points was not read"))]
+    {
         let info = patched(count).info();
         assert_eq!((info.rows, info.skipped.first().map(String::as_str)), (count.into(), want));
     }
@@ -263,7 +261,7 @@ fn record(user: &str, id: u16, data: &[u8]) -> Vec<u8> {
     [&[0; 2], &name[..], &id.to_le_bytes(), &(data.len() as u16).to_le_bytes(), &[0; 32], data].concat()
 }
 
-/// The scan with more records before those that it has.
+/// The scan with further records before its own.
 fn with_records(scan: &[u8], records: &[Vec<u8>]) -> Vec<u8> {
     let number = |at: usize| u32::from_le_bytes(*scan[at..].first_chunk().unwrap());
     let end = usize::from(u16::from_le_bytes([scan[94], scan[95]]));
@@ -282,7 +280,7 @@ fn extra_bytes_are_described_once() {
         data[4..4 + name.len()].copy_from_slice(name.as_bytes());
         record("LASF_Spec", 4, &data)
     };
-    // Two points with a byte more.
+    // Two points with an extra byte.
     let mut plain = scan(1, false, 2);
     let start = plain.len() - 2 * 28;
     plain[105] += 1;
@@ -403,7 +401,7 @@ const GLOBE: &str = concat!(
 fn degrees_are_longitude_and_latitude() {
     let geographic = [[1024, 0, 1, 2], [2048, 0, 1, 4326]];
     let after = |scan: Vec<u8>| {
-        // As a record after the points, behind another.
+        // As a record after the points, following another.
         let extended = |user: &str, id: u16, data: &[u8]| {
             let record = record(user, id, &[]);
             [&record[..20], &(data.len() as u64).to_le_bytes(), &[0; 32], data].concat()
@@ -425,7 +423,7 @@ fn degrees_are_longitude_and_latitude() {
             sample.table(""),
             (names(&["longitude", "latitude"]), vec![10.0, 60.5, 11.0, 60.5, 12.0, 60.5])
         );
-        // By their old names too, as in other programs.
+        // By their old names too, which other programs use.
         assert_eq!(sample.table("x,y,z").0, names(&["longitude", "latitude", "height"]));
         assert_eq!(sample.table("Z,latitude").1[..2], [150.0, 60.5]);
         assert!(column(&sample.path, "y", &Silent).is_ok());
@@ -456,13 +454,13 @@ fn other_systems_are_named_with_their_unit() {
         format(degrees(1), &feet),
         ("x,y,z".to_owned(), "LAS 1.2, point format 1, EPSG:2926, US survey feet".to_owned())
     );
-    // Metres that are called degrees by mistake.
+    // Metres mislabelled as degrees.
     let mistaken = "LAS 1.2, point format 1, EPSG:4326, which its coordinates are not";
     assert_eq!(
         format(scan(1, false, 9), &[[1024, 0, 1, 2], [2048, 0, 1, 4326]]),
         ("x,y,z".to_owned(), mistaken.to_owned())
     );
-    // Other angles are no degrees, unless somebody chose.
+    // Other angles are not degrees, unless columns were selected.
     let grads = Sample::new(
         "a.las",
         with_records(&degrees(1), &[keys(&[[1024, 0, 1, 2], [2048, 0, 1, 4807], [2054, 0, 1, 9105]])]),

@@ -1,8 +1,8 @@
-//! Little memory: text is refused with a number, where an allocation that fails would abort the program.
+//! Low memory: text is rejected with the amount, where a failed allocation would abort the program.
 
 use super::*;
 
-/// Text of each kind, of which more is made than 16 KiB.
+/// Text of each kind that needs more than 16 KiB.
 fn texts() -> Vec<(&'static str, String)> {
     let vector = |word: usize| format!("w{word} {}", vec!["0.5"; 30].join(" "));
     let feature = |at: usize| {
@@ -106,17 +106,13 @@ fn frames_beyond_those_listed_open_by_number() {
     assert_eq!(parts(&sample.path, &Silent).unwrap().len(), limits::MAX_PARTS);
     assert_eq!(
         sample.error(),
-        format!(
-            "more frames than are listed: say which with FILE:NUMBER; there are {}",
-            limits::MAX_PARTS + 2
-        )
+        format!("too many frames to list: choose one with FILE:NUMBER; frames: {}", limits::MAX_PARTS + 2)
     );
     let last = sample.read_part(&(limits::MAX_PARTS + 1).to_string()).unwrap();
     assert_eq!(last.values, [1.0, 2.0, 3.0]);
 }
 
-/// Honest files of which little is kept at a time: what is given back must be what was claimed, neither less
-/// nor more.
+/// Valid files that need little memory at a time: releases must match claims exactly.
 #[test]
 fn what_is_read_in_parts_fits_a_part_of_the_memory() {
     let feature = |at: usize| {

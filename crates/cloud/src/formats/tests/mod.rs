@@ -1,4 +1,4 @@
-//! Every format, on files made here.
+//! Tests of every format, on generated files.
 
 mod arrow;
 mod changing;
@@ -33,7 +33,7 @@ use super::*;
 use crate::progress::Silent;
 use crate::{CloudError, Source, load};
 
-/// A file of this name and content, in a folder of its own.
+/// A file with this name and content, in a temporary folder.
 struct Sample {
     path: PathBuf,
     _folder: TempDir,
@@ -46,7 +46,7 @@ impl<V: AsRef<[f64]>> PartialEq<V> for crate::Values {
     }
 }
 
-/// Work with a file that is only there to be named in errors, and this much free memory.
+/// Work with a file that is only named in errors, and this much free memory.
 pub(super) fn with_input(free: u64, work: impl FnOnce(&Input<'_>)) {
     let sample = Sample::new("a.csv", "1");
     work(&Input::new(&sample.path, &Silent).unwrap().with_free(free));
@@ -123,7 +123,7 @@ fn assert_records_agree(path: &Path, columns: &str) {
     let last = cloud.len() as u32 - 1;
     let rows = [last, 0, last / 2];
     let records = match records(path, &rows.map(|row| cloud.record(row as usize)), &Silent) {
-        // A column that nobody chose is packed in a way that is not read.
+        // A column that was not selected has an unsupported compression.
         Err(FormatError::Unsupported { .. }) => return,
         records => records.unwrap(),
     };
@@ -147,39 +147,44 @@ fn assert_values(found: &[f64], want: &[f64]) {
 fn names_and_contents_must_agree() {
     for (name, content, part) in [
         ("a.csv", &b"\x93NUMPY\x01\x00"[..], "named .csv: it begins like a NumPy array; rename it to .npy"),
-        ("a.npy", b"1,2\n", "named .npy: it does not begin like a NumPy array"),
-        ("a.csv.gz", b"1,2\n", "named .gz: it does not begin like gzip"),
-        ("a.ptx", b"2\n3\n0 0 0\n", "PTX files are not read: export the scan as E57"),
+        ("a.npy", b"1,2\n", "named .npy: does not begin like a NumPy array"),
+        ("a.csv.gz", b"1,2\n", "named .gz: does not begin like gzip"),
+        ("a.ptx", b"2\n3\n0 0 0\n", "PTX files are not supported: export the scan as E57"),
         (
             "a.asc",
             b"NCOLS 2\nNROWS 3\nXLLCORNER 0.0\n",
-            "Esri ASCII grids are not read: convert it to points, for instance with gdal_translate -of XYZ",
+            "Esri ASCII grids are not supported: convert it to points, for instance with gdal_translate -of \
+             XYZ",
         ),
-        ("a.obj", b"v 1 2 3\nvn 0 0 1\n", "OBJ files are not read: convert its vertices to points"),
-        ("a.glb", b"glTF\x02", "glTF files are not read: convert its vertices to PLY"),
+        ("a.obj", b"v 1 2 3\nvn 0 0 1\n", "OBJ files are not supported: convert its vertices to points"),
+        ("a.glb", b"glTF\x02", "glTF files are not supported: convert its vertices to PLY"),
         (
             "a.mtx",
             b"%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 5\n",
-            "Matrix Market files are not read",
+            "Matrix Market files are not supported",
         ),
-        ("a.txt", b"-1 1:0.5 3:-1e-3 7:2 # first\n", "LIBSVM files are not read: write its values as rows"),
-        ("a.txt", b"# sparse\n+1 3:1\n-1\n", "LIBSVM files are not read"),
-        ("a.dat", b"2 qid:1 1:0.5 4:2\n", "LIBSVM files are not read"),
-        ("a.libsvm", b"0\n", "LIBSVM files are not read"),
-        ("a.7z", b"7z\xbc\xaf\x27\x1c", "7z files are not read: unpack it first"),
-        ("a.mat", b"MATLAB 5.0", "MATLAB files are not read: write the matrix as .npy"),
+        (
+            "a.txt",
+            b"-1 1:0.5 3:-1e-3 7:2 # first\n",
+            "LIBSVM files are not supported: write its values as rows",
+        ),
+        ("a.txt", b"# sparse\n+1 3:1\n-1\n", "LIBSVM files are not supported"),
+        ("a.dat", b"2 qid:1 1:0.5 4:2\n", "LIBSVM files are not supported"),
+        ("a.libsvm", b"0\n", "LIBSVM files are not supported"),
+        ("a.7z", b"7z\xbc\xaf\x27\x1c", "7z files are not supported: unpack it first"),
+        ("a.mat", b"MATLAB 5.0", "MATLAB files are not supported: write the matrix as .npy"),
         ("a.csv", b"\x89HDF\r\n\x1a\n\0\0", "named .csv: it begins like an HDF5 file; rename it to .hdf5"),
-        ("a.parquet", b"PAR1....", "cut short: the description of its columns"),
+        ("a.parquet", b"PAR1....", "cut short: the footer with its columns is missing"),
         ("a.h5", b"\x89HDF\r\n\x1a\n", "cut short"),
         ("a.what", b"\x01\x00\x02", "unknown format: neither its extension nor its first bytes are known"),
         ("a.csv", b"", "the file is empty"),
-        ("a.csv", b"\n \n", "the file is blank"),
-        ("a.csv", b"# only this\n", "there are only comments"),
-        ("a.csv", b"\xff\xfe1\0,\x002\0", "UTF-16 text is not read"),
+        ("a.csv", b"\n \n", "the file contains only white space"),
+        ("a.csv", b"# only this\n", "the file contains only comments"),
+        ("a.csv", b"\xff\xfe1\0,\x002\0", "UTF-16 text is not supported"),
         ("a.csv", b"1,2\n\0\0\0", "NUL bytes"),
         ("a.csv", b"[\n {\"x\": 1},\n {\"x\": 2}\n]", "named .csv: it looks like JSON; rename it to .json"),
         ("a.tsv", b"{\"type\":\"FeatureCollection\"}", "named .tsv: it looks like JSON; rename it to .json"),
-        ("a.topojson", b"{}", "TopoJSON files are not read: convert it to GeoJSON"),
+        ("a.topojson", b"{}", "TopoJSON files are not supported: convert it to GeoJSON"),
         ("a.warpscope", b"PK\x03\x04", "a recording of runs: open it with `warpscope FILE`"),
     ] {
         let message = Sample::new(name, content).error();
@@ -193,16 +198,16 @@ fn names_and_contents_must_agree() {
     .error();
     assert!(message.starts_with("a recording of runs: "), "{message}");
     let message = Sample::new("a.tar.gz", gzip("a.csv\0\0")).error();
-    assert_eq!(message, "tar files are not read: unpack it first");
+    assert_eq!(message, "tar files are not supported: unpack it first");
     let message = Sample::new("a.npy.gz", gzip("x")).error();
     assert!(message.contains("gzip around a NumPy array"), "{message}");
     let message = Sample::new("a.txt.gz", gzip("1 1:0.5 2:1\n")).error();
-    assert!(message.starts_with("LIBSVM files are not read"), "{message}");
-    // Times of day and ratios are no sparse vector.
+    assert!(message.starts_with("LIBSVM files are not supported"), "{message}");
+    // Times of day and ratios are not sparse vectors.
     for text in ["21.5 10:30\n22 10:45\n", "21.5 08:00 09:30\n22 08:15 09:45\n", "21.5 1:4\n22 2:3\n"] {
         assert_values(&Sample::new("a.txt", text).table("0").1, &[21.5, 22.0]);
     }
-    // Without an extension that is known, the content decides.
+    // Without a known extension, the content decides.
     assert_values(&Sample::new("cloud", "1 2\n3 4\n").table("").1, &[1.0, 2.0, 3.0, 4.0]);
     assert_values(&Sample::new("cloud", gzip("1 2\n3 4\n")).table("").1, &[1.0, 2.0, 3.0, 4.0]);
 }

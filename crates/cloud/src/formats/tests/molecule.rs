@@ -20,7 +20,7 @@ fn atoms_are_points_with_an_element() {
     let charged = Sample::new("a.xyz", "1\r\n\r\nNa1\t1 2 3 0.5\r\n");
     assert_eq!(charged.table("d4,z"), (names(&["d4", "z"]), vec![0.5, 3.0]));
     assert_eq!(Sample::new("a.xyz.gz", gzip(WATER)).info().rows, 3);
-    // Points with a count are no atoms.
+    // Points with a count are not atoms.
     assert_eq!(Sample::new("a.xyz", "2\n1 2 3\n4 5 6\n").info().format, "delimited text, spaces, no header");
 }
 
@@ -29,7 +29,7 @@ fn the_frames_of_a_trajectory_are_parts() {
     let sample = Sample::new("a.xyz", format!("{WATER}2\nnext\nO 1 2 3\nH 4 5 6\n"));
     assert_eq!(
         sample.error(),
-        "several clouds: say which with FILE:NAME; there are `0` (3 × 4), `1` (2 × 4)"
+        "several clouds: choose one with FILE:NAME; available: `0` (3 × 4), `1` (2 × 4)"
     );
     assert_eq!(sample.part("1"), [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
 }
@@ -37,10 +37,10 @@ fn the_frames_of_a_trajectory_are_parts() {
 #[test]
 fn errors_name_the_place() {
     let error = |text: &str| Sample::new("a.xyz", text).error();
-    assert_eq!(error("3\nwater\nO 0 0 0\nH 0 1 0\n"), "cut short: a frame promises 3 atoms and has 2");
-    let more = "line 4: `H 0 1 0` is not a number of atoms, which should follow a frame; has that more \
-                atoms than it promises?";
+    assert_eq!(error("3\nwater\nO 0 0 0\nH 0 1 0\n"), "cut short: a frame declares 3 atoms but has 2");
+    let more = "line 4: `H 0 1 0` is not a number of atoms, which should follow a frame; does it have more \
+                atoms than declared?";
     assert_eq!(error("1\nwater\nO 0 0 0\nH 0 1 0\n"), more);
-    assert_eq!(error("2\nwater\nO 0 0 0\nH 0 1\n"), "line 4, atom 1: fields: 3 where there should be 4");
+    assert_eq!(error("2\nwater\nO 0 0 0\nH 0 1\n"), "line 4, atom 1: expected 4 fields, found 3");
     assert_eq!(error("2\nwater\nO 0 0 0\nH 0 1 z\n"), "line 4, atom 1: `z` is not a number");
 }

@@ -1,7 +1,7 @@
 use super::*;
 use crate::formats::columns::Cell;
 
-/// An array as NumPy writes it.
+/// An array in NumPy's format.
 pub(super) fn npy(descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let order = if fortran { "True" } else { "False" };
     let header = format!("{{'descr': '{descr}', 'fortran_order': {order}, 'shape': {shape}, }}");
@@ -110,7 +110,7 @@ fn structured(fields: &[(&str, &str)], of_row: &dyn Fn(u8) -> Vec<u8>) -> Vec<u8
     let fields: Vec<String> = fields.iter().map(|(name, code)| format!("({name}, {code})")).collect();
     let data: Vec<u8> = (0..3).flat_map(of_row).collect();
     let plain = npy("@", false, "(3,)", &data);
-    // Without the quotes that a plain type has.
+    // Without the quotes of a plain type.
     let header = String::from_utf8_lossy(&plain[10..plain.len() - data.len()])
         .trim_end()
         .replace("'@'", &format!("[{}]", fields.join(", ")));
@@ -119,7 +119,7 @@ fn structured(fields: &[(&str, &str)], of_row: &dyn Fn(u8) -> Vec<u8>) -> Vec<u8
 
 #[test]
 fn every_value_of_a_row_is_a_coordinate() {
-    // Small whole numbers, a count, and constants are no labels nor ids.
+    // Small whole numbers, a count, and constants are neither labels nor ids.
     let grid: Vec<u8> = (0..80).flat_map(|i| [i, i / 20 % 5, i % 4, 7]).collect();
     for name in ["a.npy", "a.npz"] {
         let array = npy("|u1", false, "(80, 4)", &grid);
@@ -141,7 +141,7 @@ fn structured_arrays_are_tables() {
     let row = |i: u8| {
         [f32::from(i).to_le_bytes().to_vec(), (-f64::from(i)).to_be_bytes().to_vec(), vec![i + 7]].concat()
     };
-    // As numpy writes an aligned type, one with a title, and texts.
+    // NumPy's notation of an aligned type, a titled field, and texts.
     let aligned = [
         ("'x'", "'<f4'"),
         ("''", "'|V4'"),
@@ -172,7 +172,7 @@ fn structured_arrays_are_tables() {
     let sample = Sample::new("a.npy", structured(&aligned, &loose));
     assert_eq!((sample.info().rows, sample.info().format.as_str()), (3, "NumPy array, 3 × 4 records"));
     assert_eq!(sample.error_of("it's"), "record 0, column `it's`: `<U2` is not a number");
-    // Coordinates by their names, whatever else there is.
+    // Coordinates by name, whatever else exists.
     let named = [("'id'", "'|u1'"), ("'z'", "'|u1'"), ("'y'", "'|u1'"), ("'x'", "'|u1'")];
     let sample = Sample::new("a.npy", structured(&named, &|i| vec![i, 1, 2, 3]));
     assert_eq!(sample.table("").0, names(&["x", "y", "z"]));
@@ -224,10 +224,10 @@ fn what_is_not_read_is_refused() {
         (npy("<f4", false, "(1, 1, 1, 1, 1)", &[0; 4]), "an array of 5 dimensions: reshape"),
         (npy("<f4", false, "(2, 0)", &[]), "no columns"),
         (npy("<f4", false, "(2, -2)", &[]), "no 'shape'"),
-        (npy("<f4", false, "(0, 4097)", &[]), "nothing to read: the header says that there are 0 rows"),
+        (npy("<f4", false, "(0, 4097)", &[]), "nothing to read: the header declares 0 rows"),
         (
             npy("<f4", false, "(1000000000000, 2)", &[0; 8]),
-            "promises 8000000000000 bytes of data and 8 are there",
+            "declares 8000000000000 bytes of data, but the file has 8",
         ),
         (
             npy("<f8", true, "(9223372036854775807, 9223372036854775807)", &[0; 8]),
@@ -237,7 +237,7 @@ fn what_is_not_read_is_refused() {
         (ok[..ok.len() - 1].to_vec(), "cut short"),
         (ok[..50].to_vec(), "cut short"),
         (ok[..9].to_vec(), "cut short"),
-        ([b"\x93NUMPY\x02\x00\xff\xff\xff\xff", &ok[10..]].concat(), "a length of 4294967295 bytes"),
+        ([b"\x93NUMPY\x02\x00\xff\xff\xff\xff", &ok[10..]].concat(), "invalid length of 4294967295 bytes"),
     ] {
         let message = Sample::new("a.npy", &content).error();
         assert!(message.contains(part), "{message}");

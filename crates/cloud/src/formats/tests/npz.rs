@@ -4,7 +4,7 @@ use zip::write::{SimpleFileOptions, ZipWriter};
 use super::npy::npy;
 use super::*;
 
-/// An archive as NumPy writes it.
+/// An archive in NumPy's format.
 pub(super) fn npz(members: &[(&str, Vec<u8>)]) -> Vec<u8> {
     let mut zip = ZipWriter::new(std::io::Cursor::new(Vec::new()));
     for (at, (name, content)) in members.iter().enumerate() {
@@ -95,7 +95,7 @@ fn vectors_are_told_from_what_is_beside_them() {
             members.iter().map(|member| member.0).collect::<Vec<_>>()
         );
     }
-    // Equally good, or none is.
+    // Equally good candidates, or none.
     for members in [
         vec![("a.npy", real(4, 1.0)), ("b.npy", real(4, 1.0))],
         vec![("input_ids.npy", int(5)), ("attention_mask.npy", int(5))],
@@ -104,7 +104,7 @@ fn vectors_are_told_from_what_is_beside_them() {
         vec![("x.npy", line(3)), ("y.npy", line(3)), ("z.npy", line(3))],
     ] {
         let message = Sample::new("a.npz", npz(&members)).error();
-        assert!(message.starts_with("several clouds: say which with FILE:NAME; there are `"), "{message}");
+        assert!(message.starts_with("several clouds: choose one with FILE:NAME; available: `"), "{message}");
     }
 }
 
@@ -133,13 +133,13 @@ fn no_array_is_read_in_place_of_one_that_is_not() {
         let name = members[1].0.trim_end_matches(".npy");
         assert!(
             message.starts_with("array `data`: ")
-                && message.contains("; name another with FILE:NAME, of `data` (not read), `"),
+                && message.contains("; choose another with FILE:NAME; available: `data` (not read), `"),
             "{message}"
         );
         assert!(message.contains(&format!("`{name}` (2")), "{message}");
         assert!(sample.read_part(name).is_ok());
     }
-    // One that can be read is as usual, or is beside the vectors.
+    // A readable one is the usual one, or accompanies the vectors.
     for beside in [vec![("points.npy", real(3))], vec![("X.npy", int(3))]] {
         assert!(
             Sample::new("a.npz", npz(&[vec![("data.npy", deep.clone())], beside].concat())).read("").is_ok()
@@ -162,7 +162,7 @@ fn archives_of_something_else_say_what() {
         ("shape.npy", int(2)),
         ("data.npy", int(4)),
     ]);
-    // In diagonals, the data are a table.
+    // Stored by diagonals, the data are a table.
     let diagonals = npz(&[
         ("format.npy", one),
         ("shape.npy", int(2)),
@@ -179,7 +179,10 @@ fn archives_of_something_else_say_what() {
         Sample::new("a.csv.zip", &zipped).error(),
         "a zip archive with `a/points.csv`, `readme.txt`: unpack it first"
     );
-    assert_eq!(Sample::new("a.xlsx", &zipped).error(), "Excel files are not read: save the sheet as CSV");
+    assert_eq!(
+        Sample::new("a.xlsx", &zipped).error(),
+        "Excel files are not supported: save the sheet as CSV"
+    );
 }
 
 #[test]
@@ -195,8 +198,8 @@ fn an_array_can_be_named() {
     assert_eq!(sample.part("two"), [7.0, 7.0]);
     let all = "`one` (2 × 2), `two` (1 × 2), `odd` (not read)";
     let message = sample.read_part("three").unwrap_err().to_string();
-    assert!(message.starts_with(&format!("part `three`: there is none; there are {all}: ")), "{message}");
-    assert_eq!(sample.error(), format!("several clouds: say which with FILE:NAME; there are {all}"));
+    assert!(message.starts_with(&format!("part `three`: not found; available: {all}: ")), "{message}");
+    assert_eq!(sample.error(), format!("several clouds: choose one with FILE:NAME; available: {all}"));
     let info = describe(&path_of(&sample.path, "two"), &Silent).unwrap();
     assert_eq!(info.format, "NumPy archive, array `two`: 1 × 2 u8");
     let parts = parts(&sample.path, &Silent).unwrap();
@@ -225,7 +228,7 @@ fn a_header_cannot_promise_more_than_deflate_packs() {
     let promising = |rows: usize| npy("|u1", false, &format!("({rows}, 2)"), &[7; 64]);
     let message = Sample::new("a.npz", npz(&[("a.npy", promising(1_000_000))])).error();
     assert!(
-        message.starts_with("array `a`: cut short: the header promises 2000000 bytes of data, which ")
+        message.starts_with("array `a`: cut short: the header declares 2000000 bytes of data, which ")
             && message.ends_with("cannot hold"),
         "{message}"
     );
@@ -254,7 +257,7 @@ fn what_is_no_cloud_is_refused() {
     }
 }
 
-/// The bytes with others at an offset.
+/// The bytes with a patch at an offset.
 fn patched(content: &[u8], at: usize, bytes: &[u8]) -> Vec<u8> {
     [&content[..at], bytes, &content[at + bytes.len()..]].concat()
 }
@@ -265,21 +268,21 @@ fn find(content: &[u8], bytes: &[u8]) -> usize {
 
 #[test]
 fn another_array_is_not_taken_for_a_damaged_one() {
-    // As ann-benchmarks names them; `train` is stored.
+    // Named like ann-benchmarks; `train` is stored.
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     assert_eq!(Sample::new("a.npz", &whole).table("").1, [7.0; 18]);
     let local = find(&whole, b"train.npy");
     let listed = local + 1 + find(&whole[local + 1..], b"train.npy");
     let header = local + 9;
     for (content, why) in [
-        (patched(&whole, header, b"?"), "header: it does not begin like a NumPy array"),
+        (patched(&whole, header, b"?"), "header: does not begin like a NumPy array"),
         (patched(&whole, header + 8, &[0xff; 2]), "data: damaged, and cannot be unpacked"),
-        // The signature of its own header, and its name in each of the two places.
+        // The signature of its local header, and its name in both places.
         (patched(&whole, local - 30, b"?"), "zip archive: it is damaged, or was cut short"),
-        (patched(&whole, local, b"?"), "zip archive: it has another name in the list at the end"),
+        (patched(&whole, local, b"?"), "zip archive: its name differs from the list at the end"),
     ] {
         let sample = Sample::new("a.npz", content);
-        assert_eq!(sample.error(), format!("array `train`: {why}; name another with FILE:NAME"));
+        assert_eq!(sample.error(), format!("array `train`: {why}; choose another with FILE:NAME"));
         assert!(records(&sample.path, &[0], &Silent).is_err());
         assert!(
             sample
@@ -293,7 +296,7 @@ fn another_array_is_not_taken_for_a_damaged_one() {
     let renamed = Sample::new("a.npz", patched(&whole, listed, b"?")).error();
     assert_eq!(
         renamed,
-        "array `?rain`: zip archive: it has another name in the list at the end; name another with FILE:NAME"
+        "array `?rain`: zip archive: its name differs from the list at the end; choose another with FILE:NAME"
     );
     let data = whole.windows(18).position(|bytes| bytes == [7; 18]).unwrap();
     assert_eq!(
@@ -304,7 +307,7 @@ fn another_array_is_not_taken_for_a_damaged_one() {
 
 #[test]
 fn members_are_read_to_their_end() {
-    // More follows the array, in a member that is deflated and in one that is stored.
+    // Extra data after the array, in a deflated and in a stored member.
     let long = [array(4, 3), vec![5; 300_000]].concat();
     let content = npz(&[("deflated.npy", long.clone()), ("stored.npy", long)]);
     let sample = Sample::new("a.npz", &content);
@@ -322,7 +325,7 @@ fn members_are_read_to_their_end() {
 
 #[test]
 fn members_that_share_their_bytes_are_refused() {
-    // The list at the end names the first member twice.
+    // The central directory names the first member twice.
     let whole = npz(&[("x.npy", array(2, 1)), ("y.npy", array(2, 1))]);
     let listed = whole.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap();
     assert_eq!(
@@ -331,7 +334,7 @@ fn members_that_share_their_bytes_are_refused() {
     );
 }
 
-/// The places of a name in the header of its member and in the list at the end.
+/// The positions of a name in the local header and the central directory.
 fn names_of(content: &[u8], name: &[u8]) -> [usize; 2] {
     let own = find(content, name);
     [own, own + 1 + find(&content[own + 1..], name)]
@@ -341,9 +344,9 @@ fn names_of(content: &[u8], name: &[u8]) -> [usize; 2] {
 fn an_array_is_not_hidden_by_its_name() {
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     let [own, listed] = names_of(&whole, b"train.npy");
-    let renamed = "zip archive: it has another name in the list at the end";
-    let packed = "zip archive: it is packed in another way in the list at the end";
-    // A letter of `.npy`; the method of compression and a flag, in either place.
+    let renamed = "zip archive: its name differs from the list at the end";
+    let packed = "zip archive: its compression differs from the list at the end";
+    // A letter of `.npy`; the compression method and a flag, in either place.
     for (content, why) in [
         (patched(&whole, listed + 7, b"?"), renamed),
         (patched(&whole, listed + 7, &[0xff]), renamed),
@@ -354,11 +357,11 @@ fn an_array_is_not_hidden_by_its_name() {
         (patched(&whole, own - 22, &[9]), packed),
     ] {
         let sample = Sample::new("a.npz", content);
-        assert_eq!(sample.error(), format!("array `train`: {why}; name another with FILE:NAME"));
+        assert_eq!(sample.error(), format!("array `train`: {why}; choose another with FILE:NAME"));
         assert!(records(&sample.path, &[0], &Silent).is_err() && sample.read_part("train").is_err());
         assert_eq!(sample.part("test"), [1.0; 4]);
     }
-    // What is no array may have any name.
+    // Members that are not arrays may have any name.
     let text = npz(&[("test.npy", array(2, 1)), ("about.txt", vec![1])]);
     let [_, listed] = names_of(&text, b"about.txt");
     assert_eq!(Sample::new("a.npz", patched(&text, listed, b"?")).table("").1, [1.0; 4]);
@@ -381,10 +384,10 @@ fn the_list_of_members_ends_where_its_end_is_recorded() {
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     let end = find(&whole, b"PK\x05\x06");
     assert_eq!(Sample::new("a.npz", &whole).table("").1, [7.0; 18]);
-    // It counts one member of two.
+    // It counts one of two members.
     let message = "zip archive: the list at its end is longer than the number of members there";
     assert_eq!(Sample::new("a.npz", patched(&whole, end + 8, &[1, 0, 1, 0])).error(), message);
-    // As in large archives, whose record comes before, with its own place.
+    // Zip64, whose record comes first and has its own position.
     let large = |count: u64| {
         let number = |at: usize| u64::from(u32::from_le_bytes(*whole[at..].first_chunk().unwrap()));
         let sizes = [count, count, number(end + 12), number(end + 16)].map(u64::to_le_bytes).concat();

@@ -1,4 +1,4 @@
-//! `FILE:NAME`, whatever the format.
+//! `FILE:NAME` in every format.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ fn a_colon_in_a_file_name_is_no_part() {
     assert_eq!(file_of(&text.path), text.path);
     let archive = Sample::new("12:30.npz", two());
     assert_eq!(archive.part("a"), [1.0; 4]);
-    // Names may have colons too, and only what is there is split.
+    // Names may contain colons too, and only existing files are split.
     assert_eq!(archive.part("group/b:c"), [2.0; 4]);
     assert_eq!(archive.part("/group/b:c/"), [2.0; 4]);
     assert_eq!(file_of(&path_of(&archive.path, "group/b:c")), archive.path);

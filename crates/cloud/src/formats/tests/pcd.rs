@@ -128,7 +128,7 @@ fn headers_leave_much_out() {
         (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
     );
     assert_eq!(Sample::new("a.pcd", old.replace('\n', "\r\n")).table("").1.len(), 6);
-    // Without the line by which it is known, its other lines tell, also under a name that says nothing.
+    // Without its first line, the other header lines identify it, also with a generic extension.
     assert_eq!(Sample::new("cloud", old).info().format, "PCD, ASCII");
     let counted = "FIELDS x\nPOINTS 2\nDATA ascii\n1\n2\n";
     assert_eq!(Sample::new("a.pcd", format!("# .PCD v.5\n{counted}")).table("").1, [1.0, 2.0]);
@@ -157,33 +157,36 @@ fn errors_name_the_place() {
         let text = header("ascii").replace(from, to) + "1 2 1 2 3 4 5 6 7 8\n";
         Sample::new("a.pcd", text).error()
     };
-    assert_eq!(error("HEIGHT 1", "HEIGHT 2"), "header: 3 × 2 points are not 3");
-    assert_eq!(error("SIZE 4 8", "SIZE 8"), "header: there are 6 fields and 5 in `SIZE`");
-    assert_eq!(error("TYPE F F", "TYPE F X"), "header: field `y` is X of 8 bytes, which PCD does not know");
-    assert_eq!(error("COUNT 1", "COUNT 0"), "header: field `x` is there 0 times");
+    assert_eq!(error("HEIGHT 1", "HEIGHT 2"), "header: 3 × 2 points do not match POINTS 3");
+    assert_eq!(error("SIZE 4 8", "SIZE 8"), "header: 6 fields but 5 values in `SIZE`");
+    assert_eq!(error("TYPE F F", "TYPE F X"), "header: field `y` is X of 8 bytes, which is not a PCD type");
+    assert_eq!(error("COUNT 1", "COUNT 0"), "header: field `x` has invalid count 0");
     assert_eq!(error("COUNT 1", "COUNT one"), "line 6: `COUNT one 1 3 1 3 1` is not a whole number");
     assert_eq!(error("VERSION", "VERION"), "line 2: `VERION 0.7` is not a line of a PCD header");
     assert_eq!(
         error("DATA ascii", "DATA text"),
         "line 11: `DATA text` is not ascii, binary or binary_compressed"
     );
-    assert_eq!(error("FIELDS x y _ rgb f label\n", ""), "header: there is no line `FIELDS`");
-    assert_eq!(error("COUNT 1 1 3 1 3 1", "COUNT 1 1 3 1 65537 1"), "header: field `f` is there 65537 times");
+    assert_eq!(error("FIELDS x y _ rgb f label\n", ""), "header: line `FIELDS` is missing");
+    assert_eq!(
+        error("COUNT 1 1 3 1 3 1", "COUNT 1 1 3 1 65537 1"),
+        "header: field `f` has invalid count 65537"
+    );
     assert_eq!(
         error("COUNT 1 1 3 1 3 1", "COUNT 1 1 3 1 65536 1"),
-        "too many columns: the most that are read are 65536"
+        "too many columns: at most 65536 are supported"
     );
-    assert_eq!(error("POINTS 3", "POINTS 3"), "cut short: the header promises 3 points and there are 1");
+    assert_eq!(error("POINTS 3", "POINTS 3"), "cut short: the header declares 3 points, but the file has 1");
     assert_eq!(
         Sample::new("a.pcd", header("ascii") + "1 2\n").error(),
-        "line 12, point 0: there are 2 numbers where there should be 10"
+        "line 12, point 0: expected 10 numbers, found 2"
     );
     let word = Sample::new("a.pcd", header("ascii") + "1 two 1 2 3 4 5 6 7 8\n").error();
     assert_eq!(word, "line 12, point 0: `y` is `two`, which is not a number");
-    assert_eq!(Sample::new("a.pcd", "# .PCD\nFIELDS x\n").error(), "header: there is no line `DATA`");
+    assert_eq!(Sample::new("a.pcd", "# .PCD\nFIELDS x\n").error(), "header: line `DATA` is missing");
     assert_eq!(
         Sample::new("a.pcd", "hello\n").error(),
-        "named .pcd: it does not begin like a PCD file; is it damaged, or renamed?"
+        "named .pcd: does not begin like a PCD file; is it damaged, or renamed?"
     );
 }
 
@@ -192,10 +195,10 @@ fn headers_that_lie_are_found_out() {
     let whole = binary();
     assert_eq!(
         Sample::new("a.pcd", &whole[..whole.len() - 1]).error(),
-        "cut short: the header promises 3 points of 33 bytes and there are 2"
+        "cut short: the header declares 3 points of 33 bytes, but the file has 2"
     );
-    let more =
-        "points: 4 where the header promises 3; if they all belong there, correct POINTS, WIDTH and HEIGHT";
+    let more = "points: the header declares 3, but the file has 4; if they all belong there, correct POINTS, \
+                WIDTH and HEIGHT";
     assert_eq!(Sample::new("a.pcd", [&whole[..], &[7; 33]].concat()).error(), more);
     let text = String::from_utf8(ascii()).unwrap();
     let last = text.trim_end().lines().last().unwrap();
@@ -203,13 +206,13 @@ fn headers_that_lie_are_found_out() {
     let many =
         header("binary").replace("POINTS 3", "POINTS 4000000000").replace("WIDTH 3", "WIDTH 4000000000");
     assert!(
-        Sample::new("a.pcd", many).error().starts_with("cut short: the header promises 4000000000 points")
+        Sample::new("a.pcd", many).error().starts_with("cut short: the header declares 4000000000 points")
     );
     let packed = compressed();
     assert!(
         Sample::new("a.pcd", &packed[..packed.len() - 1])
             .error()
-            .starts_with("cut short: the header promises")
+            .starts_with("cut short: the header declares")
     );
     let start = header("binary_compressed").len();
     let patched = |at: usize, number: u32| {
@@ -219,10 +222,10 @@ fn headers_that_lie_are_found_out() {
     };
     assert_eq!(
         patched(4, 100),
-        "compressed points: 3 points of 33 bytes are not the 100 bytes that it promises"
+        "compressed points: 3 points of 33 bytes do not match the declared 100 bytes"
     );
-    assert_eq!(patched(0, 1), "compressed points: 99 bytes cannot be in 1 compressed ones");
-    // It ends before the points do.
+    assert_eq!(patched(0, 1), "compressed points: 99 bytes cannot fit in 1 compressed bytes");
+    // It ends before the points.
     assert!(patched(0, 20).starts_with("cut short"));
     let mut broken = packed;
     broken[start + 8] = 0xff;
@@ -239,14 +242,14 @@ fn what_follows_the_points_is_said() {
         let sample = Sample::new("a.pcd", [&content[..], &[0]].concat());
         assert_eq!(sample.info().skipped, ["1 bytes after the points were not read"]);
     }
-    // A literal byte more than there are points, which belongs to none.
+    // One literal byte after the last point.
     let mut content = compressed();
     let at = content.windows(5).position(|bytes| bytes == b"DATA ").unwrap();
     let at = at + content[at..].iter().position(|&byte| byte == b'\n').unwrap() + 1;
     let packed = u32::from_le_bytes(*content[at..].first_chunk().unwrap()) + 2;
     content[at..at + 4].copy_from_slice(&packed.to_le_bytes());
     let message = Sample::new("a.pcd", [&content[..], &[0, 7]].concat()).error();
-    assert!(message.starts_with("compressed points: they unpack to more than the "), "{message}");
+    assert!(message.starts_with("compressed points: they decompress to more than the "), "{message}");
 }
 
 /// A file of one compressed point of these fields, all 1.
@@ -284,10 +287,10 @@ fn long_names_of_many_columns_are_cut_and_counted() {
 #[test]
 fn fields_are_counted_as_columns_are() {
     let names = |count: usize| (0..count).map(|at| format!("f{at}")).collect::<Vec<_>>().join(" ");
-    let message = "too many columns: the most that are read are 65536";
+    let message = "too many columns: at most 65536 are supported";
     let most = limits::MAX_PCD_COLUMNS;
     assert_eq!(Sample::new("a.pcd", one_point(&names(most + 1), "", most + 1)).error(), message);
-    // Padding is in each point, too.
+    // Padding counts per point too.
     assert_eq!(
         Sample::new("a.pcd", one_point(&format!("x{}", " _".repeat(most)), "", most + 1)).error(),
         message
@@ -299,6 +302,6 @@ fn fields_are_counted_as_columns_are() {
     let sample = Sample::new("a.pcd", one_point(&names(most), "", most));
     assert_eq!(sample.read("65535,0").unwrap().values, [1.0, 1.0]);
     assert_eq!(sample.info().columns.len(), most);
-    // Looking at all columns for each field takes minutes.
+    // Scanning all columns for each field would take minutes.
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }

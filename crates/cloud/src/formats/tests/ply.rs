@@ -112,28 +112,28 @@ fn errors_name_the_place() {
     let header_error = |header: &str| Sample::new("a.ply", ascii(header, "")).error();
     assert_eq!(
         header_error("element vertex many\n"),
-        "line 3: `element vertex many` has no whole number of elements"
+        "line 3: `element vertex many` has an invalid number of elements"
     );
     assert_eq!(
         header_error("element vertex 1\nproperty real x\n"),
-        "line 4: `property real x` has a type that PLY does not know"
+        "line 4: `property real x` has an unknown type"
     );
-    assert_eq!(header_error("property float x\n"), "line 3: `property float x` belongs to no element");
+    assert_eq!(header_error("property float x\n"), "line 3: `property float x` precedes the first element");
     assert_eq!(
         header_error("element vertex 1\nproperty list float int x\n"),
-        "line 4: `property list float int x` has types that PLY does not know"
+        "line 4: `property list float int x` has unknown types"
     );
     assert_eq!(header_error("hello\n"), "line 3: `hello` is not a line of a PLY header");
     assert_eq!(
         header_error("element face 1\nproperty int x\n"),
-        "header: there is no element `vertex`; there are `face`"
+        "header: element `vertex` not found; available: `face`"
     );
     assert_eq!(
         header_error("element vertex 1\nproperty list int int x\n"),
         "header: element `vertex` has no properties that are numbers"
     );
-    assert_eq!(Sample::new("a.ply", "ply\nelement vertex 0\n").error(), "header: there is no `end_header`");
-    assert_eq!(Sample::new("a.ply", "ply\nend_header\n").error(), "header: there is no `format`");
+    assert_eq!(Sample::new("a.ply", "ply\nelement vertex 0\n").error(), "header: `end_header` is missing");
+    assert_eq!(Sample::new("a.ply", "ply\nend_header\n").error(), "header: `format` is missing");
     assert_eq!(
         Sample::new("a.ply", "ply\nformat xml 1.0\n").error(),
         "line 2: `format xml 1.0` is not ascii, binary_little_endian or binary_big_endian"

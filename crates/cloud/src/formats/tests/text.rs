@@ -32,7 +32,7 @@ fn every_delimiter_line_end_and_wrapping() {
         assert_values(&values(text), &want);
         assert_values(&Sample::new("a.csv.gz", gzip(text)).table("").1, &want);
     }
-    // Two gzip members one after the other are one file.
+    // Two consecutive gzip members are one file.
     assert_values(&Sample::new("a.csv.gz", [gzip("1.5,-2\n"), gzip("3e3,4\n")].concat()).table("").1, &want);
 }
 
@@ -40,7 +40,7 @@ fn every_delimiter_line_end_and_wrapping() {
 fn what_is_missing_is_nan_and_keeps_its_row() {
     assert_values(&values("a,b\n1,\n,NA\nnan,null\n4,5\n"), &[1.0, NAN, NAN, NAN, NAN, NAN, 4.0, 5.0]);
     assert_values(&values("a,b\ninf,1\n-inf,2\n"), &[f64::INFINITY, 1.0, f64::NEG_INFINITY, 2.0]);
-    // Three data records, one of them without a header's help.
+    // Three data records, without a header to help with the first.
     assert_values(&values("1,\n,2\n3,4\n"), &[1.0, NAN, NAN, 2.0, 3.0, 4.0]);
 }
 
@@ -78,7 +78,7 @@ fn a_first_line_that_counts_the_table_is_skipped_and_said() {
     assert_eq!(records.rows.iter().map(|row| row[1].number()).collect::<Vec<_>>(), [Some(14.3), Some(10.3)]);
     let bad = Sample::new("bad.csv", "4,3,malignant,benign\n17.9,10.3,1,0\n20.5,a,2,0\n");
     assert_eq!(bad.error(), "line 3, record 1, column `d1`: `a` is not a number; --columns chooses others");
-    // As wide as its records, it would be a header.
+    // With as many fields as its records, it would be a header.
     let iris =
         Sample::new("iris.csv", "2,4,setosa,versicolor,virginica\n5.1,3.5,1.4,0.2,0\n7.0,3.2,4.7,1.4,1\n")
             .info();
@@ -132,10 +132,10 @@ fn scans_as_text_begin_with_x_y_z() {
     assert_eq!(Sample::new("a.pts.gz", gzip(seven)).table("").0, names(&["x", "y", "z"]));
     assert_eq!(Sample::new("a.pts", "1 2 3 9\n").table("3"), (names(&["intensity"]), vec![9.0]));
     assert_eq!(Sample::new("a.pts", "1 2 3 7 8 9\n").table("red").1, [7.0]);
-    // What stands after them in other texts is anybody's guess.
+    // In other texts, the columns after them have no convention.
     assert_eq!(Sample::new("a.xyz", "1 2 3 7 8 9\n").table("3-5").0, names(&["d3", "d4", "d5"]));
     assert_eq!(Sample::new("a.asc", "1,2,3,4\n").table("").0, names(&["x", "y", "z"]));
-    // Labels before them, and names, are not overruled; other extensions say nothing.
+    // Leading labels and names take precedence; other extensions imply nothing.
     assert_eq!(Sample::new("a.xyz", "A 2 3 7\nB 5 6 8\n").table("").0, names(&["d1", "d2", "d3"]));
     assert_eq!(Sample::new("a.xyz", "a b c d\n1 2 3 4\n").table("").0, names(&["a", "b", "c", "d"]));
     assert_eq!(Sample::new("a.txt", "1 2 3 4\n").table("").0, names(&["d0", "d1", "d2", "d3"]));
@@ -150,7 +150,7 @@ fn coordinates_are_found_by_name() {
         (names(&["X", "y", "z"]), vec![4.0, 3.0, 1.0])
     );
     assert_eq!(Sample::new("a.csv", "y,id,x\n1,2,3\n").table("").1, [3.0, 1.0]);
-    // Names that hold no numbers do not count.
+    // Names of columns without numbers do not count.
     assert_eq!(Sample::new("a.csv", "x,id,n\nred,2,3\n").info().default_columns, [1, 2]);
 }
 
@@ -174,7 +174,7 @@ fn a_bad_value_does_not_cost_an_axis() {
         error("a,b,c\n1,2,3\n4,5o,6\n"),
         "line 3, record 1, column `b`: `5o` is not a number; --columns chooses others"
     );
-    // Text beside the coordinates is fine, wherever it begins.
+    // Text next to coordinates is allowed, wherever it begins.
     assert_eq!(Sample::new("a.csv", "x,id,y\n1,5,2\n3,6a,4\n").table("").1, [1.0, 2.0, 3.0, 4.0]);
     assert_eq!(
         Sample::new("a.csv", "x,y,z\n1,2,3\n4,5,6\n7o,8,9\n").table("y,z").1,
@@ -222,7 +222,7 @@ fn reading_a_table_grows_with_its_width_and_not_with_its_square() {
         start.elapsed()
     };
     // Eight times the width takes about eight times as long; comparing every column with every other would
-    // take 64 times. Whatever else the machine does only adds to a time.
+    // take 64 times. Load on the machine can only add time.
     let narrow = (0..3).map(|_| read(10_000)).min().unwrap();
     let wide: Vec<_> = (0..3).map(|_| read(80_000)).take_while(|&wide| wide >= narrow * 32).collect();
     assert!(wide.len() < 3, "{narrow:?}, {wide:?}");
@@ -231,14 +231,12 @@ fn reading_a_table_grows_with_its_width_and_not_with_its_square() {
 #[test]
 fn tables_too_wide_are_refused_and_names_alike_are_told_apart() {
     let wider = Sample::new("a.csv", vec!["1"; (1 << 20) + 1].join(",")).error();
-    assert_eq!(
-        wider,
-        "more than 1048576 columns: these are the most that are read; is the table transposed?"
-    );
+    assert_eq!(wider, "more than 1048576 columns: not supported; is the table transposed?");
     let alike = Sample::new("a.csv", format!("{}\n", vec!["a"; 500].join(","))).error_of("a");
     assert_eq!(
         alike,
-        "column `a`: there are 500; choose by index: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, … 500 in all"
+        "column `a`: 500 columns have this name; choose one by index: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, \
+         … 500 in all"
     );
 }
 
@@ -274,7 +272,7 @@ fn the_line_of_a_bad_value_is_named() {
 
 #[test]
 fn lines_are_counted_as_an_editor_counts_them() {
-    // Whatever ends the lines, what is blank, and which reader finds the fault.
+    // For every line end, blank line, and reader that finds the fault.
     for end in ["\n", "\r\n", "\r"] {
         for (text, place) in [
             ("a,b|1,2||# no|3,4|5|", "line 6, record 2: "),
@@ -292,7 +290,7 @@ fn lines_are_counted_as_an_editor_counts_them() {
             assert!(message.starts_with(place), "{text:?} with {end:?}: {message}");
         }
     }
-    // A record without a value is no blank line.
+    // A record without values is not a blank line.
     assert!(
         Sample::new("a.tsv", "a\tb\r\n1\t2\r\n\t\r\n3\tx\r\n")
             .error_of("b")
@@ -303,22 +301,24 @@ fn lines_are_counted_as_an_editor_counts_them() {
 #[test]
 fn a_count_is_a_promise() {
     let error = |name: &str, text: &str| Sample::new(name, text).error();
-    let few = "rows: 2 where the first line promises 5; if the file is not cut short, correct that line";
+    let few = "rows: the first line declares 5, but the file has 2; if the file is not cut short, correct \
+               that line";
     assert_eq!(error("a.pts", "5\n1 2 3\n4 5 6\n"), few);
     assert_eq!(error("a.txt", "5\r\n1 2 3\r\n4 5 6"), few);
     assert!(
         error("a.pts", "1\n1 2 3\n4 5 6\n")
-            .starts_with("rows: 2 where the first line promises 1; if they all belong there")
+            .starts_with("rows: the first line declares 1, but the file has 2; if they all belong there")
     );
-    assert!(error("a.pts", "5\n").starts_with("rows: 0 where the first line promises 5"));
-    assert_eq!(error("a.pts", "0\n"), "nothing to read: the first line says that there are 0 rows");
-    // A number alone is a value where the name says nothing.
+    assert!(error("a.pts", "5\n").starts_with("rows: the first line declares 5, but the file has 0"));
+    assert_eq!(error("a.pts", "0\n"), "nothing to read: the first line declares 0 rows");
+    // A single number is a value if the extension implies nothing.
     assert_eq!(Sample::new("a.csv", "5\n").table("").1, [5.0]);
-    // Scans one behind the other, each with its count.
+    // Consecutive scans, each with its count.
     let both = Sample::new("a.pts", "2\n1 2 3\n4 5 6\n1\n7 8 9\n");
     assert_eq!((both.table("").1.len(), both.info().rows), (9, 3));
     assert!(
-        error("a.pts", "2\n1 2 3\n4 5 6\n2\n7 8 9\n").starts_with("rows: 3 where the first line promises 4")
+        error("a.pts", "2\n1 2 3\n4 5 6\n2\n7 8 9\n")
+            .starts_with("rows: the first line declares 4, but the file has 3")
     );
 }
 
@@ -331,11 +331,11 @@ fn columns_are_chosen_by_name_and_index() {
     // A name wins over an index.
     assert_eq!(sample.table("1").1, [40.0]);
     assert_eq!(sample.table("0-2").1, [10.0, 40.0, 30.0]);
-    assert_eq!(sample.error_of("d"), "column `d`: there is none; there are 0 `a`, 1 `B`, 2 `c`, 3 `1`");
-    assert_eq!(sample.error_of("4"), "column `4`: there is none; there are 0 `a`, 1 `B`, 2 `c`, 3 `1`");
+    assert_eq!(sample.error_of("d"), "column `d`: not found; available: 0 `a`, 1 `B`, 2 `c`, 3 `1`");
+    assert_eq!(sample.error_of("4"), "column `4`: not found; available: 0 `a`, 1 `B`, 2 `c`, 3 `1`");
     assert_eq!(
         Sample::new("a.csv", "a,a\n1,2\n").error_of("a"),
-        "column `a`: there are 2; choose by index: 0, 1"
+        "column `a`: 2 columns have this name; choose one by index: 0, 1"
     );
 }
 
@@ -380,7 +380,7 @@ fn numbers_in_another_notation_are_read_or_refused() {
     ] {
         assert_eq!(Sample::new("a.csv", text).table("").1, want, "{text:?}");
     }
-    // Thousands or decimals: nobody knows, and no dimension is lost over it.
+    // Thousands or decimals is undecidable, and no dimension may be lost over it.
     let both = |small: &str, large: &str| {
         format!(
             " but may be {small} or {large}; write numbers with a decimal point and without separators \
@@ -401,7 +401,7 @@ fn numbers_in_another_notation_are_read_or_refused() {
         assert_eq!(Sample::new("a.csv", text).error(), why);
         assert_eq!(Sample::new("a.csv", text).table("a").1.len(), text.lines().count() - 1);
     }
-    // A point among commas, beyond what was looked at first.
+    // A point among commas, beyond the sample.
     let late = format!("a;b\n{}1.5;2\n", "1,5;2\n".repeat(60_000));
     assert!(
         Sample::new("a.csv", late)
@@ -442,10 +442,10 @@ fn what_stands_around_a_table_is_no_part_of_it() {
         error("// X,Y\n2\n1;2\n\n// more\n3;a\n"),
         "line 6, record 1, column `Y`: `a` is not a number; --columns chooses others"
     );
-    assert_eq!(error("sep=;\nX;Y\nm;m\n1;2\n3;4;5\n"), "line 5, record 1: fields: 3 where there should be 2");
-    assert_eq!(error("X,Y\n1,2,\n3,4,5\n"), "line 3, record 1: fields: 3 where there should be 2");
+    assert_eq!(error("sep=;\nX;Y\nm;m\n1;2\n3;4;5\n"), "line 5, record 1: expected 2 fields, found 3");
+    assert_eq!(error("X,Y\n1,2,\n3,4,5\n"), "line 3, record 1: expected 2 fields, found 3");
     let late = format!("X,Y\n{}3,4,5\n", "1,2,\n".repeat(100_000));
-    assert_eq!(error(&late), "line 100002, record 100000: fields: 3 where there should be 2");
+    assert_eq!(error(&late), "line 100002, record 100000: expected 2 fields, found 3");
     let units = Sample::new("a.csv", "X,Y\nm,m\n1,2\n").info();
     assert_eq!(
         (units.rows, &units.skipped[..]),
@@ -482,19 +482,19 @@ fn names_of_rows_are_not_coordinates() {
 fn errors_name_the_place() {
     assert_eq!(
         Sample::new("a.csv", "a,b\n1,2\n\n# no\n3\n").error(),
-        "line 5, record 1: fields: 1 where there should be 2"
+        "line 5, record 1: expected 2 fields, found 1"
     );
     assert_eq!(
         Sample::new("a.csv", "a,b\n\"1\n\",2\n3,4\n5,6,7\n").error(),
-        "line 5, record 2: fields: 3 where there should be 2"
+        "line 5, record 2: expected 2 fields, found 3"
     );
     assert_eq!(
         Sample::new("a.txt", "1 2\r3 4\r\r5 6 7\r").error(),
-        "line 4, record 2: fields: 3 where there should be 2"
+        "line 4, record 2: expected 2 fields, found 3"
     );
     assert_eq!(
         Sample::new("a.txt", "1 2\n3 4\n\n5 6 7\n").error(),
-        "line 4, record 2: fields: 3 where there should be 2"
+        "line 4, record 2: expected 2 fields, found 3"
     );
     assert_eq!(
         Sample::new("a.csv", "a,b\nx,y\n").error(),
@@ -516,19 +516,13 @@ fn errors_name_the_place() {
 fn a_quote_that_is_not_closed_takes_no_rows_in() {
     let rows = |from: usize| (from..from + 300).map(|at| format!("{at},2,n{at}\n")).collect::<String>();
     let text = |field: &str| format!("x,y,name\n{}7,8,{field}\n{}", rows(0), rows(400));
-    assert_eq!(
-        Sample::new("a.csv", text("\"open")).error(),
-        "line 302, record 300: it opens a quote and does not close it"
-    );
+    assert_eq!(Sample::new("a.csv", text("\"open")).error(), "line 302, record 300: unclosed quote");
     assert_eq!(
         Sample::new("a.csv", text("9").replacen("7,8", "\"7,8", 1)).error(),
-        "line 302, record 300: it opens a quote and does not close it"
+        "line 302, record 300: unclosed quote"
     );
-    assert_eq!(
-        Sample::new("a.csv", "a,\"b\n1,2\n").error(),
-        "the first record: it opens a quote and does not close it"
-    );
-    // These are closed, or are no quotes.
+    assert_eq!(Sample::new("a.csv", "a,\"b\n1,2\n").error(), "the first record: unclosed quote");
+    // These are closed, or are not quotes.
     for (field, end) in
         [("\"a b\"", ""), ("\"a\"\"\"", ""), ("5\" pipe", "\n"), ("", "\n#"), ("\"a\nb\"", "")]
     {

@@ -12,7 +12,7 @@ use super::super::crs::Crs;
 use super::super::vector_cell::{Content, parse};
 use super::*;
 
-/// The columns that a search takes, as `names: values`, or the error.
+/// The searched columns as `names: values`, or the error.
 fn taken(name: &str, content: impl AsRef<[u8]>) -> String {
     let sample = Sample::new(name, content);
     match read_unchosen(&sample.path, Unchosen::Guess, &Silent) {
@@ -77,10 +77,10 @@ fn lists_in_texts_are_vectors_in_every_notation() {
     }
     let numbers = (0..2304).map(|at| (at % 256).to_string()).collect::<Vec<_>>().join(" ");
     assert!(taken("a.csv", csv("pixels", &[&numbers, &numbers])).starts_with("pixels0 pixels1 "));
-    // A vector longer than what the dialect is detected by.
+    // A vector longer than the sample for the dialect.
     let long = format!("[{}]", vec!["0.123456789"; 30_000].join(", "));
     assert!(taken("a.csv", csv("v", &[&long, &long])).starts_with("v0 v1 "));
-    // Missing ones keep their rows, and a header is not needed.
+    // Missing ones keep their rows, and a header is optional.
     assert_eq!(taken("a.csv", csv("v", &["[1, 2]", "", "[3, 4]"])), "v0 v1: 1 2 NaN NaN 3 4");
     assert_eq!(taken("a.csv", "a,\"[1, 2]\"\nb,\"[3, 4]\"\n"), "y0 y1: 1 2 3 4");
     // The column itself and single elements can be selected.
@@ -247,14 +247,14 @@ fn vectors_that_are_not_read_are_refused_by_name() {
         let sample = Sample::new("a.csv", &text);
         assert_eq!(sample.table("count").1[..2], [7.0, 8.0], "chosen columns are read");
         assert!(sample.info().skipped.iter().any(|note| note.contains(why)), "{:?}", sample.info().skipped);
-        // Coordinates with names of their own are searched.
+        // Named coordinates are searched.
         let named = text
             .lines()
             .map(|line| format!("{},{line}\n", if line.starts_with("count") { "x,y" } else { "1,2" }))
             .collect::<String>();
         assert!(taken("a.csv", named).starts_with("x y: 1 2 1 2"));
     }
-    // Behind the rows that are looked at first.
+    // Beyond the sampled rows.
     let rows = |last: &str| format!("n,v\n{}1,\"{last}\"\n", "0,\"[0.5, 1.5]\"\n".repeat(30_000));
     assert_eq!(
         taken("a.csv", rows("[1]")),
@@ -265,7 +265,7 @@ fn vectors_that_are_not_read_are_refused_by_name() {
         taken("a.csv", rows("none?")),
         "line 30002, record 30000, column `v`: `none?` is not a list of numbers; --columns chooses others"
     );
-    // Several that could be meant.
+    // Several candidates.
     let two = "id,one,two\n1,\"[1.5, 2]\",\"[3, 4.5]\"\n2,\"[5, 6.5]\",\"[7.5, 8]\"\n";
     assert_eq!(
         taken("a.csv", two),
@@ -291,7 +291,7 @@ fn the_vector_among_arrays_of_objects_is_the_one_of_floats() {
         taken("a.jsonl", "{\"velocity\":[1.5,2],\"position\":[3.5,4]}"),
         "position_0 position_1: 3.5 4"
     );
-    // Geometries of GeoJSON, a line each or within other objects.
+    // GeoJSON geometries, one per line or inside other objects.
     let geometry = |kind: &str, coordinates: &str| {
         format!("{{\"n\":1,\"at\":{{\"type\":\"{kind}\",\"coordinates\":{coordinates}}}}}\n")
     };
@@ -301,7 +301,7 @@ fn the_vector_among_arrays_of_objects_is_the_one_of_floats() {
         taken("a.jsonl", geometry("LineString", "[[1,2],[3,4]]"))
             .starts_with("column `at`: it holds a LineString")
     );
-    // An array of arrays has no columns to guess, unless some are named or text.
+    // An array of arrays has no columns to infer, unless some are named or text.
     let rows: String = (0..40)
         .map(|at| format!("[{},{},{}]", f64::from(at) * 0.37, f64::from(at).sqrt(), at % 3))
         .collect::<Vec<_>>()
@@ -337,13 +337,13 @@ fn geojson_is_on_the_globe_unless_it_names_another_system() {
     assert_eq!(taken("a.geojson", named("urn:ogc:def:crs:OGC:1.3:CRS83")), "longitude latitude: 11.5 48.5");
     assert_eq!(taken("a.geojson", named("ogc:crs27")), "longitude latitude: 11.5 48.5");
     assert_eq!(taken("a.geojson", named("urn:ogc:def:crs:EPSG::25832")), "x y z: 11.5 48.5 500");
-    // The names of before, and properties of these names.
+    // The previous names, and properties with these names.
     let sample = Sample::new("a.geojson", features("", ",\"latitude\":1,\"longitude\":2"));
     assert_eq!(sample.table("x,y,z,latitude").1, [11.5, 48.5, 500.0, 1.0]);
     assert_eq!(sample.table("").0, names(&["geometry.longitude", "geometry.latitude"]));
 }
 
-/// A Parquet file of a count and other columns, with metadata beside the schema.
+/// A Parquet file with a count and other columns, and schema metadata.
 fn parquet(columns: Vec<(Field, ArrayRef)>, geo: &str) -> Vec<u8> {
     let rows = columns[0].1.len();
     let count: ArrayRef = Arc::new(Int64Array::from_iter_values(7..7 + rows as i64));
@@ -415,11 +415,11 @@ fn geoparquet_follows_its_reference_system() {
     ] {
         assert_eq!(table(near, &geo(crs)), want, "{crs}");
     }
-    // Without metadata, by range; with a height, that is left out.
+    // Without metadata, by range; heights are omitted.
     assert_eq!(table(near, ""), globe);
     assert_eq!(table([&[1.0, 200.0], &[3.0, 4.0]], ""), "geometry.x geometry.y: 1 200 3 4");
     assert_eq!(table([&[1.0, 2.0, 9.0], &[3.0, 4.0, 9.0]], &geo("")), globe);
-    // Polygons are refused, and the column that the file puts first is taken.
+    // Polygons are rejected, and the primary column of the file is used.
     let polygons: ArrayRef = Arc::new(BinaryArray::from_iter_values([wkb(3, &[0.0]), wkb(3, &[0.0])]));
     let message = taken("a.parquet", parquet(vec![column_of("geometry", polygons)], &geo("")));
     assert!(message.starts_with("column `geometry`: it holds a Polygon"), "{message}");
@@ -495,10 +495,10 @@ fn the_vector_among_lists_is_the_one_of_floats() {
         "several vectors: any of `title` (columns 1-2), `body` (columns 3-4) could be meant; --columns \
          chooses others"
     );
-    // Texts of vectors, also after rows without one, but not beside a list that is one by name.
+    // Texts with vectors, also after rows without one, but not if a list is the vector by name.
     let texts: ArrayRef = Arc::new(StringArray::from(vec![None, Some("[0.5, 1.5]")]));
     assert_eq!(table(vec![column_of("embedding", texts)]), "embedding0 embedding1: NaN NaN 0.5 1.5");
-    // Lists of lists are refused, unless another list is the vector by name.
+    // Lists of lists are rejected, unless another list is the vector by name.
     let mut nested = ListBuilder::new(ListBuilder::new(Float64Builder::new()));
     for _ in 0..2 {
         nested.values().append_value([Some(0.5)]);
@@ -545,8 +545,7 @@ fn reference_systems_are_known_by_their_codes_and_notations() {
     );
 }
 
-/// Cells that are damaged anywhere are read or not, and never panic; numbers are there for lists and points
-/// only.
+/// Cells damaged anywhere never panic; only lists and points have numbers.
 #[test]
 fn damaged_cells_are_no_danger() {
     let cells = [

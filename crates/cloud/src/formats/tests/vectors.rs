@@ -25,7 +25,7 @@ fn texmex_vectors() {
         Sample::new("a.ivecs", texmex(&[&(-7i32).to_le_bytes()], 1)).table(""),
         (names(&["x"]), vec![-7.0])
     );
-    // More than is read at a time.
+    // More than one batch.
     let many = Sample::new("a.bvecs", texmex(&[&[1, 2][..]; 100_000], 2)).table("").1;
     assert!(many.len() == 200_000 && many.chunks(2).all(|row| row == [1.0, 2.0]));
 }
@@ -51,22 +51,22 @@ fn sizes_that_do_not_fit_are_refused() {
         (
             "a.fvecs",
             &vectors[..23],
-            "cut short: 23 bytes are no whole number of vectors of 2 dimensions, 12 bytes each",
+            "cut short: 23 bytes are not a whole number of vectors of 2 dimensions, 12 bytes each",
         ),
         ("a.fvecs", &vectors[..3], "cut short"),
-        ("a.fvecs", &uneven, "record 1: its dimension is 3 and the first one's 2"),
-        ("a.fvecs", &0i32.to_le_bytes(), "the dimension is 0, not 1 to 1048576"),
-        ("a.fvecs", &(-1i32).to_le_bytes(), "the dimension is -1"),
-        ("a.fvecs", &i32::MAX.to_le_bytes(), "the dimension is 2147483647"),
+        ("a.fvecs", &uneven, "record 1: its dimension is 3, but the first one's is 2"),
+        ("a.fvecs", &0i32.to_le_bytes(), "dimension 0: must be between 1 and 1048576"),
+        ("a.fvecs", &(-1i32).to_le_bytes(), "dimension -1"),
+        ("a.fvecs", &i32::MAX.to_le_bytes(), "dimension 2147483647"),
         (
             "a.fbin",
             &big_ann(3, 2, &[0; 16]),
-            "cut short: 3 vectors of 2 dimensions take 32 bytes and there are 24",
+            "cut short: 3 vectors of 2 dimensions take 32 bytes, but the file has 24",
         ),
         ("a.fbin", &big_ann(u32::MAX, 1 << 20, &[0; 16]), "cut short"),
         ("a.fbin", &big_ann(1, 2, &[0; 16]), "header: 1 vectors of 2 dimensions take 16 bytes"),
-        ("a.fbin", &big_ann(1, u32::MAX, &[0; 16]), "the dimension is 4294967295"),
-        ("a.fbin", &big_ann(0, 1 << 20, &[]), "nothing to read: the header says that there are 0 vectors"),
+        ("a.fbin", &big_ann(1, u32::MAX, &[0; 16]), "dimension 4294967295"),
+        ("a.fbin", &big_ann(0, 1 << 20, &[]), "nothing to read: the header declares 0 vectors"),
         ("a.fbin", &[1, 0, 0, 0, 1], "cut short"),
     ] {
         let message = Sample::new(name, content).error();

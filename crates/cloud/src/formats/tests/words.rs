@@ -9,8 +9,7 @@ fn line(word: &[u8], vector: &[f64]) -> Vec<u8> {
     [word, numbers.as_bytes(), b"\n"].concat()
 }
 
-/// Words with all that they hold in practice: a comma, a `#`, numbers, blanks, quotes, bytes that are no
-/// UTF-8.
+/// Words with everything that occurs in practice: a comma, a `#`, numbers, spaces, quotes, invalid UTF-8.
 const WORDS: [&[u8]; 10] = [
     b"the",
     b",",
@@ -47,7 +46,7 @@ fn glove_word2vec_and_fasttext_are_read_under_any_name() {
         ("wiki.en.vec", sized(4), 4, ", with a first line of sizes"),
         ("wiki.en.vec.gz", gzip(sized(4)), 4, ", with a first line of sizes, gzip"),
         ("word2vec.txt", sized(3), 3, ", with a first line of sizes"),
-        // fastText ends its lines with a blank, Windows with a carriage return.
+        // fastText ends lines with a space, Windows with a carriage return.
         (
             "a.vec",
             String::from_utf8_lossy(&sized(5)).replace('\n', " \n").into_bytes(),
@@ -93,7 +92,7 @@ fn labelled_points_stay_delimited_text_with_the_same_numbers() {
     assert!(Sample::new("a.csv", glove(50)).read("").is_err());
     let counted = Sample::new("a.txt", "2\nA 1 2\nB 3 4\n");
     assert_eq!(counted.info().format, "delimited text, spaces, no header");
-    // What both read, both read alike.
+    // Both readers agree where both can read a text.
     let plain: Vec<u8> =
         [b"of", b"to"].iter().enumerate().flat_map(|(at, word)| line(*word, &vector(30, at))).collect();
     let (as_words, as_text) = (Sample::new("a.txt", &plain), Sample::new("a.csv", &plain));
@@ -107,23 +106,24 @@ fn errors_name_the_place() {
     let error = |text: &str| Sample::new("a.vec", text).error();
     assert_eq!(
         error("2 3\na 1 2 3\nb 1 2\n"),
-        "line 3, record 1: 2 numbers after the word where there should be 3"
+        "line 3, record 1: expected 3 numbers after the word, found 2"
     );
     let late = |line: &str| error(&("a 1.5 2 3\n".repeat(70) + line));
-    assert_eq!(late("b 1 2\n"), "line 71, record 70: 2 numbers after the word where there should be 3");
+    assert_eq!(late("b 1 2\n"), "line 71, record 70: expected 3 numbers after the word, found 2");
     assert_eq!(
         late("b 1 two 3\n"),
         "line 71, record 70: `two` is not a number, and 3 should stand after the word"
     );
-    assert_eq!(error("hello\n"), "line 1: there are no numbers after a word");
+    assert_eq!(error("hello\n"), "line 1: no numbers after a word");
     let count = |promised: usize| Sample::new("a.vec", format!("{promised} 2\na 1 2\nb 3 4\n")).error();
     assert_eq!(
         count(5),
-        "words: 2 where the first line promises 5; if the file is not cut short, correct that line"
+        "words: the first line declares 5, but the file has 2; if the file is not cut short, correct that \
+         line"
     );
     assert_eq!(
         count(1),
-        "words: 2 where the first line promises 1; if they all belong there, correct that line"
+        "words: the first line declares 1, but the file has 2; if they all belong there, correct that line"
     );
     let sample = Sample::new("a.vec", "2 2\na 1 2\n\nb 3 nan\n");
     let source = crate::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
@@ -150,6 +150,6 @@ fn the_words_are_there_when_they_are_asked_for() {
         records(&sample.path, &[10], &Silent)
             .unwrap_err()
             .to_string()
-            .starts_with("record 10: there are 10 records")
+            .starts_with("record 10: the file has 10 records")
     );
 }

@@ -1,5 +1,5 @@
-//! Checks a footer before the decoder gets it, which recurses into each group of the schema, and allocates
-//! what a group promises.
+//! Checks a footer before decoding: the decoder recurses into each group of the schema and allocates memory
+//! by declared sizes.
 
 use crate::formats::Result;
 use crate::formats::limits::{MAX_COLUMNS, MAX_GROUPS, MAX_NAMES, MAX_THRIFT_DEPTH};
@@ -9,12 +9,12 @@ use crate::formats::limits::{MAX_COLUMNS, MAX_GROUPS, MAX_NAMES, MAX_THRIFT_DEPT
 pub(super) enum Refusal {
     /// It contradicts itself.
     Malformed(String),
-    /// Something is too much: what, and how much of it.
+    /// A limit is exceeded: what, and by how much.
     TooMuch(String, String),
 }
 
-/// Checks that a footer is what the decoder takes it for, and that its schema neither nests too deep nor
-/// promises too much. Returns the number of its columns.
+/// Checks that a footer has the types the decoder expects, and that its schema exceeds neither the depth nor
+/// the size limits. Returns its number of columns.
 pub(super) fn check(footer: &[u8]) -> Result<u64, Refusal> {
     let (mut tree, mut element) = (Tree::default(), Element::default());
     let mut each = |event: Event| {
@@ -46,10 +46,9 @@ struct Element {
 #[derive(Default)]
 struct Tree {
     elements: u64,
-    /// Those that are columns.
+    /// Elements that are columns.
     leaves: u64,
-    /// Groups around the next element: how many children each lacks, and the length of its name with those
-    /// around it.
+    /// Open groups: remaining children, and the length of the name with those of the outer groups.
     groups: Vec<(u64, u64)>,
     deepest: usize,
     names: u64,
@@ -68,11 +67,11 @@ impl Tree {
             None if at == 0 => 0,
             None => return Err(format!("element {at} of its schema is in no group")),
         };
-        // What has no name could take a single byte.
+        // An unnamed element could have a single byte.
         let name = name.ok_or_else(|| format!("element {at} of its schema has no name"))?;
         let children = u64::try_from(children)
             .map_err(|_| format!("element {at} of its schema has {children} children"))?;
-        // The root's name is not kept.
+        // The root's name is not stored.
         let names = if at == 0 { 0 } else { around.saturating_add(name) };
         self.deepest = self.deepest.max(self.groups.len());
         if children > 0 || at == 0 {
@@ -88,28 +87,28 @@ impl Tree {
         let missing = self.groups.iter().fold(0, |sum: u64, (left, _)| sum.saturating_add(*left));
         if missing > 0 {
             return Err(Refusal::Malformed(format!(
-                "its groups promise {missing} columns more than it describes"
+                "its groups declare {missing} more columns than it describes"
             )));
         }
         if self.deepest > MAX_GROUPS {
             let what = format!("columns within {} groups", self.deepest);
-            return Err(Refusal::TooMuch(what, format!("those within {MAX_GROUPS} are read at most")));
+            return Err(Refusal::TooMuch(what, format!("at most {MAX_GROUPS} are supported")));
         }
         if self.names > MAX_NAMES {
-            let why = format!("they take {} bytes, and the most that are read are {MAX_NAMES}", self.names);
+            let why = format!("they take {} bytes; at most {MAX_NAMES} are supported", self.names);
             return Err(Refusal::TooMuch("names of columns with those of their groups".to_owned(), why));
         }
         if self.leaves > MAX_COLUMNS as u64 {
             return Err(Refusal::TooMuch(
                 format!("{} columns", self.leaves),
-                format!("the most that are read are {MAX_COLUMNS}"),
+                format!("at most {MAX_COLUMNS} are supported"),
             ));
         }
         Ok(self.leaves)
     }
 }
 
-// What the decoder knows of parquet.thrift.
+// The parts of parquet.thrift that the decoder knows.
 
 use Kind::{Binary, Bool, Byte, Double, Int, List, Struct, Unknown};
 
@@ -210,11 +209,11 @@ static PLACES: Shape = Shape { name: "GeospatialStatistics", fields: &[Struct(&B
 static BOX: Shape =
     Shape { name: "BoundingBox", fields: &[Double, Double, Double, Double, Double, Double, Double, Double] };
 
-// A walk over a value of thrift's compact protocol, as the decoder will read it but without recursion and
-// without memory for what it finds.
+// Walks over a value of Thrift's compact protocol as the decoder will read it, but without recursion and
+// without allocating for its content.
 
-/// The fields of a struct that the decoder knows. It reads those as what they should be, whatever the file
-/// says they are.
+/// The fields of a struct that the decoder knows. It reads them with the expected type, whatever type the
+/// file declares.
 pub(super) struct Shape {
     pub name: &'static str,
     /// By number, from 1.
@@ -239,18 +238,18 @@ pub(super) enum Kind {
     Binary,
     Struct(&'static Shape),
     List(&'static Self),
-    /// Nothing that the decoder reads.
+    /// A field that the decoder ignores.
     Unknown,
 }
 
-/// Something of a known struct.
+/// A value in a known struct.
 pub(super) enum Event {
     Int {
         of: &'static Shape,
         field: i16,
         value: i64,
     },
-    /// A text or bytes, of this length.
+    /// A text or bytes of this length.
     Binary {
         of: &'static Shape,
         field: i16,
@@ -261,7 +260,7 @@ pub(super) enum Event {
     },
 }
 
-/// What is being read.
+/// A container being read.
 enum Frame {
     /// A struct, after the field `last`.
     Struct {
@@ -281,7 +280,7 @@ enum Frame {
 }
 
 impl Kind {
-    /// Whether bytes of this type of the protocol are read as what they are.
+    /// Whether the decoder reads this wire type as this kind.
     fn is(self, wire: u8) -> bool {
         match self {
             Self::Bool => matches!(wire, 1 | 2),
@@ -296,22 +295,22 @@ impl Kind {
     }
 }
 
-/// Walks over a struct and tells `each` what is in it. Returns the number of its bytes, which others may
+/// Walks over a struct and calls `each` for its values. Returns the number of bytes it has; others may
 /// follow.
 ///
-/// `Err` says why the decoder should not be given these bytes.
+/// The error says why the bytes must not be decoded.
 pub(super) fn walk(
     bytes: &[u8],
     shape: &'static Shape,
     each: &mut dyn FnMut(Event) -> Result<(), String>,
 ) -> Result<usize, String> {
     let mut rest = Rest(bytes);
-    // Truth values in lists are read as if they took no bytes, so that a few bytes could promise thousands of
-    // millions in each of many lists. All elements of honest lists together are no more than the bytes.
+    // The decoder reads booleans in lists without consuming bytes, so a few bytes could declare billions in
+    // each of many lists. Valid files have no more list elements than bytes.
     let mut elements = bytes.len() as u64;
     let mut frames = vec![Frame::Struct { shape: Some(shape), last: 0 }];
     while let Some(frame) = frames.last_mut() {
-        // The next value: its type, what it should be, and the field of a known struct.
+        // The next value: its wire type, its expected kind, and the field of a known struct.
         let (wire, kind, field) = match frame {
             Frame::Struct { shape, last } => {
                 let shape = *shape;
@@ -327,14 +326,14 @@ pub(super) fn walk(
                     0 => rest.int()? as i16,
                     step => last.checked_add(step.into()).ok_or("a number of a field is too large")?,
                 };
-                // Of structs that are passed over, the decoder does not number the fields.
+                // The decoder does not number the fields of structs that it skips.
                 *last = if shape.is_some() { field } else { 0 };
                 let kind = shape.and_then(|shape| shape.kind(field));
                 let wire = head & 15;
                 if let (Some(shape), Some(kind)) = (shape, kind)
                     && !kind.is(wire)
                 {
-                    return Err(format!("field {field} of {} is of another type", shape.name));
+                    return Err(format!("field {field} of {} has the wrong type", shape.name));
                 }
                 (wire, kind, shape.filter(|_| kind.is_some()).map(|of| (of, field)))
             }
@@ -353,7 +352,10 @@ pub(super) fn walk(
         };
         let mut count = |rest: &Rest<'_>, count: u64| {
             if count > elements || count > rest.0.len() as u64 {
-                return Err(format!("a list promises {count} elements, and {} bytes follow", rest.0.len()));
+                return Err(format!(
+                    "a list declares {count} elements, but only {} bytes follow",
+                    rest.0.len()
+                ));
             }
             elements -= count;
             Ok(count)
@@ -383,7 +385,7 @@ pub(super) fn walk(
                 let left = count(&rest, left)?;
                 let kind = if let Some(Kind::List(kind)) = kind { Some(*kind) } else { None };
                 if left > 0 && kind.is_some_and(|kind| !kind.is(head & 15)) {
-                    return Err("the elements of a list are of another type".to_owned());
+                    return Err("the elements of a list have the wrong type".to_owned());
                 }
                 Some(Frame::List { left, of: head & 15, kind })
             }
@@ -397,11 +399,11 @@ pub(super) fn walk(
                 last: 0,
             }),
             13 => rest.skip(16).map(|()| None)?,
-            other => return Err(format!("there is no type {other}")),
+            other => return Err(format!("unknown type {other}")),
         };
         if let Some(inner) = inner {
             if frames.len() == MAX_THRIFT_DEPTH {
-                return Err(format!("it nests more than {MAX_THRIFT_DEPTH} deep"));
+                return Err(format!("nests more than {MAX_THRIFT_DEPTH} deep"));
             }
             frames.push(inner);
         }
@@ -409,7 +411,7 @@ pub(super) fn walk(
     Ok(bytes.len() - rest.0.len())
 }
 
-/// The bytes that are left.
+/// The remaining bytes.
 pub(super) struct Rest<'a>(pub &'a [u8]);
 
 impl Rest<'_> {

@@ -28,14 +28,14 @@ use footer::Refusal;
 
 /// The footer's length and the magic at the end.
 const TRAILER: u64 = 8;
-/// Bytes that are made of a byte of the footer, about.
+/// Approximate memory per byte of the footer.
 const FOOTER: u64 = 8;
-/// Bytes that are made of a column of the schema, whose description may have no more than eight: the
-/// decoder's own, that of Arrow, and those of the reader.
+/// Memory per column of the schema, whose description may have only eight bytes: the decoder's own
+/// structures, Arrow's, and the reader's.
 const COLUMN: u64 = 1 << 10;
-/// Bytes that are held for a value of a list: as it is stored and as a number, in the list, and the levels.
+/// Memory per value of a list: stored, as a number, in the list, and its levels.
 const VALUE: u64 = 32;
-/// Part of the free memory that the texts of a batch may take.
+/// The texts of a batch may use at most the free memory divided by this.
 const SHARE: u64 = 4;
 
 /// A file with its parsed footer.
@@ -56,17 +56,14 @@ impl<'a, 'i> File<'a, 'i> {
             b"PAR1" => {}
             b"PARE" => return Err(input.unsupported("encrypted Parquet", "write it without encryption")),
             _ => {
-                return Err(input.malformed(
-                    "cut short",
-                    "the description of its columns, which ends the file, is not there",
-                ));
+                return Err(input.malformed("cut short", "the footer with its columns is missing"));
             }
         }
         let length = whole(length);
         let start = input
             .size
             .checked_sub(TRAILER + length)
-            .ok_or_else(|| input.malformed("footer", "it is longer than the file"))?;
+            .ok_or_else(|| input.malformed("footer", "longer than the file"))?;
         let footer = source.get_bytes(start, length as usize).map_err(failed)?;
         let columns = footer::check(&footer).map_err(|why| match why {
             Refusal::Malformed(why) => input.malformed("footer", why),
@@ -83,7 +80,7 @@ impl<'a, 'i> File<'a, 'i> {
         if rows != promised {
             return Err(input.malformed(
                 "footer",
-                format!("it promises {promised} rows, and its row groups have {rows}"),
+                format!("it declares {promised} rows, but its row groups have {rows}"),
             ));
         }
         ipc::check_embedded(metadata.file_metadata().key_value_metadata(), input)?;
@@ -117,7 +114,7 @@ impl File<'_, '_> {
             if let Some(codec) = unread(chunk.compression()).filter(|_| columns.binary_search(&root).is_ok())
             {
                 let what = format!("{codec} compression of column `{}`", self.schema().field(root).name());
-                let why = "it is not read; write the file with Snappy: pandas, polars and pyarrow take \
+                let why = "not supported; write the file with Snappy: pandas, polars and pyarrow take \
                            compression=\"snappy\"";
                 return Err(self.input.unsupported(what, why));
             }
@@ -154,8 +151,8 @@ impl Batches for File<'_, '_> {
 }
 
 impl File<'_, '_> {
-    /// Reads the rows of a group from row `from` of the file on; `start` is the first of the group. False if
-    /// `each` stopped.
+    /// Reads the rows of a group, starting with row `from` of the file; `start` is the group's first row.
+    /// False if `each` stopped.
     fn read_group(
         &self,
         columns: &[usize],
@@ -181,13 +178,13 @@ impl File<'_, '_> {
             bytes = bytes.saturating_add(size.bytes).saturating_add(size.row.saturating_mul(VALUE));
             texts = texts.saturating_add(size.text);
             largest[leaf] = size.page;
-            // One page is unpacked at a time.
+            // One page is decompressed at a time.
             window = window.max(if packs(chunk) { MAX_ZSTD_WINDOW } else { 0 });
             hold(BATCH_TEXTS, size.text);
             hold(BATCH_VALUES, size.row);
         }
         for &column in columns {
-            // Lists that are null get as many numbers as all others.
+            // Null lists get as many numbers as all others.
             if let DataType::FixedSizeList(_, length) = self.schema().field(column).data_type() {
                 hold(BATCH_VALUES, u64::try_from(*length).unwrap_or(0));
             }
@@ -225,19 +222,19 @@ impl File<'_, '_> {
         if at < start + rows {
             return Err(self.input.malformed(
                 "cut short",
-                format!("{} rows of a group are promised, and there are {}", rows, at - start),
+                format!("a row group declares {} rows but has {}", rows, at - start),
             ));
         }
         Ok(true)
     }
 }
 
-/// A row group, whose pages are unpacked here where `parquet` does not.
+/// A row group, whose pages are decompressed here if `parquet` cannot.
 struct Group {
     source: Source,
     metadata: Arc<ParquetMetaData>,
     group: usize,
-    /// Bytes of the largest page of each column, unpacked.
+    /// Uncompressed bytes of the largest page of each column.
     largest: Vec<u64>,
 }
 
@@ -260,7 +257,7 @@ impl RowGroups for Group {
     }
 }
 
-/// The pages of a column in the one group that is read.
+/// The pages of a column in the only group read.
 struct OnePart(Option<Result<Box<dyn PageReader>, ParquetError>>);
 
 impl Iterator for OnePart {
@@ -297,7 +294,7 @@ impl ChunkReader for Source {
 
     fn get_bytes(&self, start: u64, length: usize) -> Result<Bytes, ParquetError> {
         if start.saturating_add(length as u64) > self.size {
-            return Err(ParquetError::EOF(format!("{length} bytes at {start} are outside of the file")));
+            return Err(ParquetError::EOF(format!("{length} bytes at {start} are outside the file")));
         }
         let mut bytes = vec![0; length];
         self.get_read(start)?.read_exact(&mut bytes)?;
@@ -305,21 +302,21 @@ impl ChunkReader for Source {
     }
 }
 
-// Pages that are packed with zstd, which `parquet` unpacks by a library in C only: it is told that they are
-// not packed, and they are unpacked on the way to its decoder.
+// Decompresses zstd pages, for which `parquet` needs a C library. It is told that they are uncompressed, and
+// they are decompressed before they reach its decoder.
 
-/// Whether a column is packed with zstd.
+/// Whether a column is compressed with zstd.
 fn packs(chunk: &ColumnChunkMetaData) -> bool {
     matches!(chunk.compression(), Compression::ZSTD(_))
 }
 
-/// The pages of a column, unpacked; `largest` is the number of bytes of the largest one.
+/// The decompressed pages of a column; `largest` is the size of the largest in bytes.
 fn open_pages(
     source: &Source,
     chunk: &ColumnChunkMetaData,
     largest: u64,
 ) -> Result<Box<dyn PageReader>, ParquetError> {
-    // The number of rows is used with an index of pages only.
+    // The number of rows is only used with a page index.
     let stored =
         |chunk: &ColumnChunkMetaData| SerializedPageReader::new(Arc::new(source.clone()), chunk, 0, None);
     if !packs(chunk) {
@@ -332,14 +329,14 @@ fn open_pages(
     }))
 }
 
-/// Unpacks pages as they are read.
+/// Decompresses pages as they are read.
 struct Unpacked {
     stored: SerializedPageReader<Source>,
     largest: usize,
 }
 
 impl Unpacked {
-    /// Unpacks what follows the first `plain` bytes of a page, which are not packed.
+    /// Decompresses a page after its first `plain` bytes, which are not compressed.
     fn unpack(&self, page: &[u8], plain: usize) -> Result<bytes::Bytes, ParquetError> {
         let damaged =
             |why: String| ParquetError::General(format!("a page is damaged, and cannot be unpacked: {why}"));
@@ -348,7 +345,7 @@ impl Unpacked {
         let mut unpacked = Vec::new();
         unpacked.try_reserve_exact(self.largest).map_err(|why| damaged(why.to_string()))?;
         unpacked.extend_from_slice(plain);
-        // A page without values may have nothing that is packed.
+        // A page without values may have no compressed data.
         let work = || {
             let mut decoder = FrameDecoder::new();
             decoder.set_max_window_size(MAX_ZSTD_WINDOW);

@@ -1,5 +1,5 @@
-//! Checks the pages of a column before the decoder gets them, which allocates what their headers promise, and
-//! reads as many values as it finds.
+//! Checks the pages of a column before decoding: the decoder allocates what their headers declare, and reads
+//! as many values as it finds.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, Type as PhysicalType};
@@ -15,31 +15,29 @@ use crate::formats::limits::{
 };
 use crate::formats::{FormatError, Input, Result};
 
-/// Bytes in which the header of a page is looked for at first; one with long texts as least and largest
-/// values takes more.
+/// Bytes first searched for a page header; one with long minimum and maximum texts needs more.
 const WINDOW: u64 = 1 << 12;
-/// Bytes that any page may unpack to.
+/// Size that any page may decompress to.
 const ALWAYS: u64 = 1 << 10;
 
-/// Encodings of texts that begin with the lengths of all of them, the second one with texts that continue
-/// those before.
+/// Encodings of texts that begin with all lengths; in the second one, texts continue previous ones.
 const LENGTHS: i64 = 6;
 const CONTINUED: i64 = 7;
-/// Bytes of a length, of which there are two for a text that continues another.
+/// Bytes of a length; a text that continues another has two.
 const LENGTH: u64 = 8;
-/// How often the bytes of a dictionary are held: as they are stored, as values, and their places.
+/// Copies of a dictionary: as stored, as values, and their positions.
 const DICTIONARY_COPIES: u64 = 3;
 
-/// What a column takes while it is read.
+/// Memory that a column needs while it is read.
 #[derive(Default)]
 pub(super) struct Size {
-    /// Bytes of the dictionary and of the largest page, packed and unpacked.
+    /// Bytes of the dictionary and the largest page, compressed and uncompressed.
     pub bytes: u64,
-    /// Bytes that the text of a row may have; 0 if all of them together are few.
+    /// Maximum bytes of a row's text; 0 if all texts together are small.
     pub text: u64,
-    /// Values that a row has at most; 0 if all rows together have few.
+    /// Maximum number of values in a row; 0 if all rows together have few.
     pub row: u64,
-    /// Bytes of the largest page, unpacked.
+    /// Uncompressed bytes of the largest page.
     pub page: u64,
 }
 
@@ -65,7 +63,7 @@ impl PageHeader {
                 match field {
                     2 if is(&PAGE) => page.unpacked = value,
                     3 if is(&PAGE) => page.packed = value,
-                    // Of two headers the decoder could take the other one.
+                    // With two headers, the decoder might use the other one.
                     1 if (is(&DATA) || is(&DATA_2)) && page.values.replace(value).is_some() => {
                         return Err("it has several numbers of values".to_owned());
                     }
@@ -82,7 +80,7 @@ impl PageHeader {
     }
 }
 
-/// Walks over the pages of a column and holds what they promise against what there is of them. `rows` is the
+/// Walks over the pages of a column and compares their declared sizes with their content. `rows` is the
 /// number of rows in the row group, if each has one value.
 pub(super) fn check(
     source: &Source,
@@ -104,8 +102,8 @@ pub(super) fn check(
     }
     let texts = chunk.column_type() == PhysicalType::BYTE_ARRAY;
     let (mut at, mut values, mut size) = (start, 0i64, Size::default());
-    // Bytes of the dictionary, the largest page, all pages, and a text of those that are stored one by one;
-    // whether lengths come first.
+    // Bytes of the dictionary, the largest page, all pages, and the largest single text; whether lengths come
+    // first.
     let (mut dictionary, mut largest, mut all, mut single, mut lengths) = (0u64, 0u64, 0u64, 0u64, false);
     while values < chunk.num_values() && at < end {
         input.check()?;
@@ -119,7 +117,7 @@ pub(super) fn check(
         );
         if unpacked > packed.saturating_mul(ratio(chunk.compression())).saturating_add(ALWAYS) {
             return Err(bad(format!(
-                "a page promises {unpacked} bytes, which {packed} packed ones cannot hold"
+                "a page declares {unpacked} bytes, which {packed} compressed bytes cannot hold"
             )));
         }
         at = at.saturating_add(page.length).saturating_add(packed);
@@ -131,7 +129,7 @@ pub(super) fn check(
         }
         if let Some(count) = page.dictionary {
             if u64::try_from(count).map_err(|_| negative())?.saturating_mul(least(chunk)) > unpacked {
-                return Err(bad(format!("its dictionary promises {count} values in {unpacked} bytes")));
+                return Err(bad(format!("its dictionary declares {count} values in {unpacked} bytes")));
             }
             dictionary = dictionary.max(unpacked);
         }
@@ -153,13 +151,13 @@ pub(super) fn check(
         largest = largest.max(held);
     }
     if values != chunk.num_values() {
-        return Err(bad(format!("its pages have {values} values, and {} are promised", chunk.num_values())));
+        return Err(bad(format!("its pages have {values} values, but {} are declared", chunk.num_values())));
     }
     size.text =
         if texts { size.text.max(dictionary).max(if all > BATCH_TEXTS { single } else { 0 }) } else { 0 };
     size.bytes = largest.saturating_add(dictionary.saturating_mul(DICTIONARY_COPIES));
     let window = if packs(chunk) { MAX_ZSTD_WINDOW } else { 0 };
-    // Rows of few values need no look into the pages, even if a single one has all of them.
+    // If there are few values, a row cannot be too long, even with all of them.
     let long = chunk.column_descr().max_rep_level() > 0 && values.cast_unsigned() > BATCH_VALUES;
     if long || lengths {
         let held = size.bytes.saturating_add(window);
@@ -171,7 +169,7 @@ pub(super) fn check(
     Ok(size)
 }
 
-/// Bytes that a value takes at least, of which a text has the number of its own.
+/// Minimum bytes of a value; for a text, those of its length.
 fn least(chunk: &ColumnChunkMetaData) -> u64 {
     match chunk.column_type() {
         PhysicalType::BOOLEAN => 1,
@@ -184,8 +182,8 @@ fn least(chunk: &ColumnChunkMetaData) -> u64 {
     }
 }
 
-/// Reads the header of the page at a byte offset of a column that ends at another. The error is a reason to
-/// doubt the header, or one to stop.
+/// Reads the page header at a byte offset of a column that ends at `end`. The error is a reason to doubt the
+/// header, or one to stop.
 fn header(
     source: &Source,
     at: u64,
@@ -200,14 +198,14 @@ fn header(
             .map_err(|why| Ok(failed(input, "columns", why)))?;
         match PageHeader::read(&bytes) {
             Ok(page) => return Ok(page),
-            // It may only be cut off by the window.
+            // It may just exceed the window.
             Err(_) if window < left => window = window.saturating_mul(16),
             Err(why) => return Err(Err(why)),
         }
     }
 }
 
-/// Upper bound on the bytes that one packed byte can stand for.
+/// Upper bound on the bytes that one compressed byte expands to.
 fn ratio(compression: Compression) -> u64 {
     match compression {
         Compression::UNCOMPRESSED => 1,
@@ -218,7 +216,7 @@ fn ratio(compression: Compression) -> u64 {
     }
 }
 
-// What the decoder knows of parquet.thrift.
+// The parts of parquet.thrift that the decoder knows.
 
 static PAGE: Shape = Shape {
     name: "PageHeader",
@@ -232,11 +230,11 @@ static DICTIONARY: Shape = Shape { name: "DictionaryPageHeader", fields: &[Int, 
 static DATA_2: Shape =
     Shape { name: "DataPageHeaderV2", fields: &[Int, Int, Int, Int, Int, Int, Bool, Struct(&STATISTICS)] };
 
-// Checks what is in the pages of a column, where the decoder allocates what numbers there promise: how many
-// texts there are, if their lengths are packed as differences, and how many values a row has.
+// Checks counts inside pages that the decoder allocates by: the number of delta-encoded text lengths, and the
+// number of values per row.
 
-/// Unpacks all pages of a column, of at most `largest` bytes each, and returns the most values that a row
-/// has. The memory of a page is the caller's to claim.
+/// Decompresses all pages of a column, at most `largest` bytes each, and returns the maximum number of values
+/// in a row. The caller claims the memory of a page.
 fn check_values(
     source: &Source,
     chunk: &ColumnChunkMetaData,
@@ -270,7 +268,7 @@ fn width(most: i16) -> u32 {
 struct Parts {
     encoding: Encoding,
     values: u64,
-    /// How often each value is a repetition, and whether that is packed in runs.
+    /// Repetition levels, and whether they are run-length encoded.
     repeats: Bytes,
     runs: bool,
     data: Bytes,
@@ -292,7 +290,7 @@ impl Parts {
                             let length = rest.first_chunk().ok_or_else(short)?;
                             (4, u64::from(u32::from_le_bytes(*length)))
                         }
-                        // Deprecated: each has the same number of bits.
+                        // Deprecated encoding: a fixed number of bits each.
                         _ => (0, (u64::from(num_values) * u64::from(width(most))).div_ceil(8)),
                     };
                     let end = usize::try_from(before + length)
@@ -333,12 +331,12 @@ impl Parts {
     }
 }
 
-/// Fails if more texts are promised than the page has values.
+/// Fails if a page declares more texts than values.
 fn texts(page: &Parts) -> Result<(), String> {
     let mut rest = Rest(&page.data);
     match page.encoding {
         Encoding::DELTA_LENGTH_BYTE_ARRAY => Differences::of(&mut rest, page.values).map(|_| ()),
-        // How many bytes each has of the text before, then how many of its own.
+        // Lengths of the prefix shared with the previous text, then of the suffix.
         Encoding::DELTA_BYTE_ARRAY => {
             Differences::of(&mut rest, page.values)?.pass(&mut rest)?;
             Differences::of(&mut rest, page.values).map(|_| ())
@@ -347,8 +345,8 @@ fn texts(page: &Parts) -> Result<(), String> {
     }
 }
 
-/// The beginning of numbers that are packed as differences (DELTA_BINARY_PACKED): blocks of parts, each with
-/// its own number of bits for a difference.
+/// The header of delta-encoded numbers (DELTA_BINARY_PACKED): blocks of miniblocks, each with its own bit
+/// width.
 struct Differences {
     block: u64,
     parts: u64,
@@ -361,12 +359,12 @@ impl Differences {
         // The first number.
         rest.varint()?;
         if count > most {
-            return Err(format!("a page of {most} values promises {count} texts"));
+            return Err(format!("a page of {most} values declares {count} texts"));
         }
         Ok(Self { block, parts, count })
     }
 
-    /// Passes over the blocks.
+    /// Skips the blocks.
     fn pass(self, rest: &mut Rest<'_>) -> Result<(), String> {
         let mut left = self.count.saturating_sub(1);
         let numbers = self
@@ -375,7 +373,7 @@ impl Differences {
             .filter(|&numbers| numbers > 0 || left == 0)
             .ok_or("a page has empty blocks")?;
         while left > 0 {
-            // The least difference.
+            // The minimum delta.
             rest.varint()?;
             let mut bytes = 0u64;
             for _ in 0..self.parts {
@@ -391,8 +389,8 @@ impl Differences {
     }
 }
 
-/// Counts the values of rows. A value that repeats at level 0 begins one, maybe after pages of the row
-/// before.
+/// Counts the values per row. A value with repetition level 0 begins a row, which may continue over several
+/// pages.
 #[derive(Default)]
 struct Rows {
     current: u64,
@@ -432,13 +430,13 @@ impl Rows {
         Ok(())
     }
 
-    /// Levels one after the other, in whole bytes for eight of them.
+    /// Bit-packed levels, in whole bytes for eight of them.
     fn packed(&mut self, rest: &mut Rest<'_>, width: u32, count: u64) -> Result<(), String> {
         let mut left = count;
         while left > 0 {
             let mut bits = 0u128;
             for shift in (0..width * 8).step_by(8) {
-                // The last ones may be left out.
+                // The last bytes may be missing.
                 bits |=
                     u128::from(rest.byte().or_else(|why| if shift > 0 { Ok(0) } else { Err(why) })?) << shift;
             }
@@ -457,7 +455,7 @@ impl Rows {
 mod tests {
     use super::*;
 
-    /// The most values of a row, by levels of these pages: their bytes and how many there are.
+    /// The maximum number of values in a row, from the levels of pages: their bytes and count.
     fn longest(pages: &[(&[u8], u64)], runs: bool, width: u32) -> Result<u64, String> {
         let mut rows = Rows::default();
         for &(repeats, values) in pages {
@@ -475,10 +473,10 @@ mod tests {
 
     #[test]
     fn rows_are_counted_by_runs() {
-        // A run of one 0, a run of 2²⁹ ones, which goes on in the next page.
+        // A run of one 0 and a run of 2²⁹ ones, which continues in the next page.
         let run = [2, 0, 0x80, 0x80, 0x80, 0x80, 4, 1];
         assert_eq!(longest(&[(&run, (1 << 29) + 1), (&[20, 1], 10)], true, 1), Ok((1 << 29) + 11));
-        // A run promises more than the page has.
+        // A run longer than the page.
         assert_eq!(longest(&[(&run, 100)], true, 1), Ok(100));
         // Eight of one bit each, 0 1 1 0 1 1 1 0, and a run of zeros.
         assert_eq!(longest(&[(&[3, 0b0111_0110, 200, 1, 0], 108)], true, 1), Ok(4));

@@ -8,7 +8,7 @@ use crate::formats::{
     ColumnKind, Declared, FormatError, Records, Result, Sheet, SheetColumn, Want, columns, printable,
 };
 
-/// Values of a column that are searched for fractions.
+/// Values of a column searched for fractions.
 const SEEN: usize = 1024;
 
 impl Builder<'_, '_> {
@@ -75,8 +75,8 @@ impl Builder<'_, '_> {
         self.vectors.iter().filter_map(vector).chain(self.arrays().into_iter().filter_map(geometry)).collect()
     }
 
-    /// The arrays in the points with the columns of their elements, and what they are if they are coordinates
-    /// of GeoJSON geometries.
+    /// The arrays in the points with the columns of their elements, and the vector that they form if they are
+    /// GeoJSON coordinates.
     fn arrays(&self) -> Vec<(u32, Vec<usize>, Option<Vector>)> {
         let mut arrays: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (at, column) in self
@@ -146,7 +146,7 @@ impl Builder<'_, '_> {
         let besides =
             self.vectors().into_iter().flat_map(|(vector, columns)| columns.into_iter().zip(vector.columns));
         let besides: Vec<usize> = besides.filter(|(_, column)| column.beside).map(|(at, _)| at).collect();
-        // Rows of an array have no columns to guess, but those with text or a header are a table.
+        // Array rows have no columns to infer, but with text or a header they are a table.
         let array = kind == Kind::Array
             && !self.header
             && self.nodes.given.is_empty()

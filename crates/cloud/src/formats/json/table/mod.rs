@@ -72,7 +72,7 @@ pub(super) struct Held {
 /// The end of the names of positions in GeoJSON geometries.
 const COORDINATES: &str = ".coordinates";
 
-/// What memory of held values is counted for.
+/// Name of held values in memory errors.
 const PROPERTIES: &str = "the properties of a feature";
 
 /// The JSON type of a point.
@@ -207,7 +207,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         self.nodes.given = names;
     }
 
-    /// The nodes of x, y and z, which are not members of the point.
+    /// The nodes of x, y and z, which are separate from the point's members.
     pub fn axes(&mut self) -> [u32; 3] {
         let axes = ["x", "y", "z"].map(|name| self.nodes.root(name));
         self.axes = axes.to_vec();
@@ -219,7 +219,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         self.held = Some(Vec::new());
     }
 
-    /// The values since [`Self::hold`]; those that follow are stored.
+    /// The values since [`Self::hold`]; later ones are stored again.
     pub fn release(&mut self) -> Vec<Held> {
         self.held.take().unwrap_or_default()
     }
@@ -299,7 +299,7 @@ impl<'i, 'p> Builder<'i, 'p> {
     fn set_vector(&mut self, place: &Place<'_>, content: Content, numbers: &[f64]) -> Result<(), ()> {
         let node = place.get();
         if !self.vectors.contains_key(&node) {
-            // A vector in the first text of the column.
+            // The first text of the column contains a vector.
             let first =
                 |at: usize| self.columns[at].example.as_ref().is_some_and(|example| example.0 == self.rows);
             if content.is_plain() || !self.nodes.column(node).is_some_and(first) {
@@ -351,7 +351,7 @@ impl<'i, 'p> Builder<'i, 'p> {
                     self.input.release((column.values.capacity() * size_of::<f64>()) as u64);
                     column.values = Vec::new();
                 }
-                // One more than there are columns is no header either.
+                // One more than the number of columns is not a header either.
                 if first_row && self.first_texts.len() <= at {
                     self.first_texts.push(text.chars().take(MAX_NESTED_NAME).collect());
                 }
@@ -400,7 +400,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         if at >= MAX_COLUMNS {
             let why = self.input.unsupported(
                 format!("more than {MAX_COLUMNS} columns"),
-                "write a point a row; are rows and columns the other way round?",
+                "write one point per row; is the table transposed?",
             );
             return self.fail(why).map(|()| at);
         }
@@ -414,7 +414,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         let selected = self.wanted.as_ref().is_none_or(|wanted| {
             // The first columns may yet be named x, y and z, or by a header in the first array.
             let unsure = made_up && (at < 3 || self.rows == 0) && !wanted.is_empty();
-            // The axes of positions are named in the end.
+            // The axes of positions get their names at the end.
             let axis = self.axes.contains(&node)
                 || self.vectors.get(&array).is_some_and(|seen| seen.length <= 3)
                 || name.contains(COORDINATES);
@@ -466,13 +466,12 @@ impl<'i, 'p> Builder<'i, 'p> {
                 }
             }
             Some(first) if first != kind => {
-                let why = format!("it is {} and the first one {}", kind.name(), first.name());
+                let why = format!("it is {}, but the first one is {}", kind.name(), first.name());
                 return self.fail(self.input.malformed(record, why));
             }
             Some(Kind::Array) if length != self.width => {
                 return self.fail(
-                    self.input
-                        .malformed(record, format!("fields: {length} where there should be {}", self.width)),
+                    self.input.malformed(record, format!("expected {} fields, found {length}", self.width)),
                 );
             }
             Some(_) => {}
@@ -483,7 +482,7 @@ impl<'i, 'p> Builder<'i, 'p> {
 
     fn too_sparse(&mut self) -> Result<(), ()> {
         let why = format!(
-            "{} columns of {} records would be all but empty; give all objects the same fields",
+            "{} columns of {} records would be almost empty; give all objects the same fields",
             self.columns.len(),
             self.rows
         );

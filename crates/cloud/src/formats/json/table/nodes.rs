@@ -1,7 +1,6 @@
-//! The tree of what points consist of: each array element and object member that holds a value in some point.
+//! The tree of values in points: each array element and object member that has a value in some point.
 //!
-//! A node is added when a value is stored under it, so that empty arrays and objects take nothing, however
-//! many there are.
+//! A node is added when a value is stored under it, so empty arrays and objects need no memory.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -15,7 +14,7 @@ pub(in super::super) const POINT: u32 = 0;
 /// No node, or no column.
 const NONE: u32 = u32::MAX;
 
-/// How a node is reached from the one around it.
+/// The step from a node to a child.
 #[derive(Clone, Copy, Debug)]
 pub(in super::super) enum Step<'a> {
     /// The element of an array at this position.
@@ -24,7 +23,7 @@ pub(in super::super) enum Step<'a> {
     Member(&'a str),
 }
 
-/// Where a value stands: its node, or, until that exists, the steps to it.
+/// The position of a value: its node or, until that exists, the steps to it.
 pub(in super::super) struct Place<'a> {
     node: Cell<u32>,
     above: Option<(&'a Place<'a>, Step<'a>)>,
@@ -44,7 +43,7 @@ impl Place<'_> {
 
 #[derive(Debug)]
 enum Origin {
-    /// The point, or a node beside it that has a name only.
+    /// The point, or a named node outside it.
     Root(Box<str>),
     Item(u32),
     Member(Rc<str>),
@@ -78,7 +77,7 @@ impl Nodes {
         nodes
     }
 
-    /// Adds a node with a name beside the point.
+    /// Adds a named node outside the point.
     pub fn root(&mut self, name: &str) -> u32 {
         self.push(NONE, Origin::Root(name.into()))
     }
@@ -102,7 +101,7 @@ impl Nodes {
         found.copied().unwrap_or(NONE)
     }
 
-    /// The node of a place, added with those above it if need be.
+    /// The node of a place, created with its ancestors if needed.
     ///
     /// # Errors
     /// [`FormatError::Unsupported`] for more than [`MAX_NODES`]; those of [`Input::claim`].
@@ -118,10 +117,10 @@ impl Nodes {
     }
 
     fn add(&mut self, parent: u32, step: Step<'_>, input: &Input<'_>) -> Result<u32> {
-        /// Bytes of a member beside its key: room in a hash table, and what counts the references to the key.
+        /// Bytes of a member besides its key: a hash table entry, and the reference count of the key.
         const MEMBER: usize = 80;
         if self.nodes.len() >= MAX_NODES {
-            let why = "that is the most that are read; write a point a row, as an array or object of numbers";
+            let why = "not supported; write one point per row, as an array or object of numbers";
             return Err(
                 input.unsupported(format!("points of more than {MAX_NODES} arrays, objects and values"), why)
             );
@@ -200,5 +199,5 @@ impl Nodes {
     }
 }
 
-/// What memory is counted for.
+/// Name of the nodes in memory errors.
 const WHAT: &str = "the names of what the points consist of";

@@ -1,5 +1,5 @@
-//! Parquet and Arrow files as their own writers make them. Those that are packed with zstd, and Feather of
-//! version 1, are pyarrow's and polars', as nothing here writes such.
+//! Parquet and Arrow files from their reference writers. The zstd files and Feather version 1 were written by
+//! pyarrow and polars, because no crate here can write them.
 
 use std::sync::Arc;
 
@@ -19,8 +19,7 @@ use arrow_ipc::writer::{FileWriter, IpcWriteOptions, StreamWriter};
 use super::super::columns::Cell;
 use super::*;
 
-/// Columns that hold all that a table may: numbers with a null, a truth value, a date, texts and a
-/// dictionary.
+/// Columns of every supported type: numbers with a null, a boolean, a date, texts and a dictionary.
 fn batch() -> RecordBatch {
     let columns: [(&str, ArrayRef); 7] = [
         ("height", Arc::new(Float64Array::from(vec![Some(1.5), None, Some(f64::INFINITY)]))),
@@ -45,7 +44,7 @@ fn batch() -> RecordBatch {
         .unwrap()
 }
 
-/// Embeddings beside an id: lists of three, of even length or not, one of which is null.
+/// Embeddings with an id: lists of three, fixed-size or not, one of them null.
 fn lists(even: bool, lengths: [usize; 3]) -> RecordBatch {
     let vectors: ArrayRef = if even {
         let mut builder = FixedSizeListBuilder::new(Float32Builder::new(), 3);
@@ -94,7 +93,7 @@ fn ipc_of(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u8> 
     out
 }
 
-/// Some batches of as many rows of one number each.
+/// Batches with one number per row.
 pub(super) fn batches(count: usize, rows: usize) -> Vec<u8> {
     let numbers = Arc::new(Float64Array::from_iter_values((0..rows).map(|row| row as f64))) as ArrayRef;
     let batch = RecordBatch::try_from_iter([("a", numbers)]).unwrap();
@@ -130,7 +129,7 @@ pub(super) fn ipc(compression: Option<CompressionType>) -> Vec<u8> {
     ipc_of(&batch(), compression)
 }
 
-/// The same table in every packing.
+/// The same table with every compression.
 fn everywhere(batch: &RecordBatch) -> Vec<Sample> {
     let gzip = ::parquet::basic::GzipLevel::default();
     let packings =
@@ -140,7 +139,7 @@ fn everywhere(batch: &RecordBatch) -> Vec<Sample> {
     for packing in [None, Some(CompressionType::LZ4_FRAME)] {
         samples.push(Sample::new("a.feather", ipc_of(batch, packing)));
         samples.push(Sample::new("a.arrows", stream_of(batch, packing)));
-        // As files of Arrow, streams may have any name of such, or none.
+        // Streams may have any Arrow extension, or none.
         samples.push(Sample::new("stream", stream_of(batch, packing)));
     }
     samples
@@ -155,7 +154,7 @@ fn numbers_are_coordinates_and_texts_categories() {
             &values,
             &[1.5, 1.0, 7.0, 1.25, f64::NAN, -2.0, 8.0, -0.5, f64::INFINITY, 3.0, 255.0, 0.0],
         );
-        // What is no coordinate by itself can be chosen, also twice.
+        // Columns that are not coordinates can be selected explicitly, also twice.
         assert_values(
             &sample.table("day,there,day").1,
             &[0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 20_000.0, 1.0, 20_000.0],
@@ -261,15 +260,16 @@ fn lists_of_numbers_are_the_cloud() {
         let message = sample.error();
         assert_eq!(
             message,
-            "record 2: the list in column `vector` has 5 numbers and the first one 2; all must be as long"
+            "record 2: the list in column `vector` has 5 numbers, but the first list has 2; all must have \
+             the same length"
         );
     }
 }
 
 #[test]
 fn parts_that_are_empty_are_not_packed() {
-    // Of no text nothing is written, not even how much it unpacks to: what stands there is of the next
-    // column, whose list of what is null is long enough to be packed.
+    // For no text nothing is written, not even the uncompressed size. The bytes there belong to the next
+    // column, whose validity bitmap is long enough to be compressed.
     let nothing: ArrayRef = Arc::new(StringArray::from(vec![""; 10_000]));
     let x: ArrayRef = Arc::new(Float64Array::from(vec![1.5; 10_000]));
     let batch = RecordBatch::try_from_iter([("nothing", nothing), ("x", x)]).unwrap();
@@ -300,7 +300,7 @@ fn a_row_is_read_from_its_own_batch() {
         assert_eq!(found.rows[1][6], Cell::Text("oak".to_owned()));
         assert_eq!(records(&sample.path, &[1], &Silent).unwrap().rows[0][0], Cell::Missing);
         let why = records(&sample.path, &[0, 3], &Silent).unwrap_err().to_string();
-        assert!(why.starts_with("record 3: there are 3 records: "), "{why}");
+        assert!(why.starts_with("record 3: the file has 3 records: "), "{why}");
     }
     for sample in everywhere(&lists(true, [3; 3])) {
         let found = records(&sample.path, &[2], &Silent).unwrap();
@@ -310,7 +310,7 @@ fn a_row_is_read_from_its_own_batch() {
             [[number(30.0), number(2.0), number(0.5), number(-1.0), Cell::Text("a".to_owned())]]
         );
     }
-    // Rows 0 and 1 are a group of their own, and are not looked at for row 2.
+    // Rows 0 and 1 are a separate group, which is not read for row 2.
     let mut content = parquet_of(&batch(), Compression::SNAPPY);
     content[4..40].fill(0xff);
     let sample = Sample::new("a.parquet", content);
@@ -320,10 +320,10 @@ fn a_row_is_read_from_its_own_batch() {
 
 #[test]
 fn parquet_in_zstd_is_read_as_polars_and_pyarrow_write_it() {
-    // Beside a column in Snappy.
+    // With another column in Snappy.
     assert_eq!(Sample::new("a.parquet", include_bytes!("zstd.parquet")).table("").1.len(), 4);
-    // Several groups and pages, dictionaries, nulls and texts; pages of version 2 with levels that are not
-    // packed, lists among them.
+    // Several groups and pages, dictionaries, nulls and texts; version 2 pages with uncompressed levels,
+    // lists included.
     const ROWS: usize = 3000;
     let z = |row: usize| if row % 10 == 3 { f64::NAN } else { (row / 100) as f64 };
     for content in [&include_bytes!("polars.parquet")[..], include_bytes!("pages-v2.parquet")] {
@@ -364,7 +364,7 @@ fn damaged_zstd_is_an_error() {
     let mut refused = 0;
     for (turn, &at) in frames.iter().enumerate() {
         let mut content = whole.to_vec();
-        // The magic, the description of the frame, or what it holds.
+        // The magic number, the frame header, or the content.
         content[at + [0, 4, 9, 14][turn % 4]] ^= 0x5a;
         let sample = Sample::new("a.parquet", content);
         if let Err(why) = sample.read("x,y,z") {
@@ -388,14 +388,14 @@ fn what_is_not_read_says_what_to_do() {
     }
     let feather = Sample::new("a.feather", include_bytes!("zstd.feather")).error();
     assert!(
-        feather.starts_with("zstd compression of all columns: it is not read; write the file with LZ4"),
+        feather.starts_with("zstd compression of all columns: not supported; write the file with LZ4"),
         "{feather}"
     );
     let two = Sample::new("a.arrows", [stream(), stream()].concat()).error();
-    assert!(two.contains("something follows the end of the stream"), "{two}");
+    assert!(two.contains("data follows the end of the stream"), "{two}");
     let version1 = Sample::new("a.feather", include_bytes!("version1.feather")).error();
     assert!(
-        version1.starts_with("Feather version 1 files are not read: write it as version 2"),
+        version1.starts_with("Feather version 1 files are not supported: write it as version 2"),
         "{version1}"
     );
 }

@@ -18,8 +18,8 @@ use super::*;
 
 type Made<'b> = WIPOffset<arrow_ipc::Schema<'b>>;
 
-/// A column of structs, each of which has several times the same child; the innermost are numbers with a name
-/// of this length.
+/// A column of nested structs, each with several copies of the same child; the innermost are numbers with a
+/// name of this length.
 fn shared<'b>(to: &mut FlatBufferBuilder<'b>, times: &[usize], name: usize) -> Made<'b> {
     let name = to.create_string(&"n".repeat(name));
     let mut kind = IntBuilder::new(to);
@@ -63,7 +63,7 @@ fn message(times: &[usize], name: usize) -> Vec<u8> {
     [&[0xff; 4][..], &(content.len() as u32).to_le_bytes(), &content].concat()
 }
 
-/// A file with a footer; its batches are all the same place.
+/// A file with a footer whose batches all overlap.
 fn file(times: &[usize], batches: usize) -> Vec<u8> {
     let mut to = FlatBufferBuilder::new();
     let schema = shared(&mut to, times, 1);
@@ -79,7 +79,7 @@ fn file(times: &[usize], batches: usize) -> Vec<u8> {
     [b"ARROW1\0\0", &place[..], footer, &(footer.len() as u32).to_le_bytes(), b"ARROW1"].concat()
 }
 
-/// A Parquet file with one column that is said to be a column of Arrow with this schema.
+/// A Parquet file whose only column has this embedded Arrow schema.
 fn parquet(schema: &[u8]) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter([("x", Arc::new(Int32Array::from(vec![1])) as ArrayRef)]).unwrap();
     let schema = KeyValue::new(ARROW_SCHEMA_META_KEY.to_owned(), BASE64_STANDARD.encode(schema));
@@ -96,13 +96,13 @@ fn parquet(schema: &[u8]) -> Vec<u8> {
 
 #[test]
 fn columns_within_columns() {
-    const SAID: &str = "description of columns: it nests more than 64 deep, which is the most that is read";
+    const SAID: &str = "description of columns: nests more than 64 levels deep, the supported maximum";
     let error = |name: &str, content: Vec<u8>| Sample::new(name, content).error();
     let deep = [1; 3000];
     assert_eq!(error("a.arrows", message(&deep, 1)), SAID);
     assert_eq!(error("a.arrow", file(&deep, 0)), SAID);
     assert_eq!(error("a.parquet", parquet(&message(&deep, 1))), SAID);
-    // The innermost column has a type, and around all are the schema and the message.
+    // Two more levels: the type of the innermost column, and the schema and message around all.
     assert_eq!(error("a.arrows", message(&[1; 61], 1)), SAID);
     for (name, content) in [("a.arrows", message(&[1; 60], 1)), ("a.arrow", file(&[1; 60], 0))] {
         let message = error(name, content);
@@ -142,7 +142,7 @@ fn batches_in_the_same_place() {
 
 #[test]
 fn batches_whose_description_is_said_to_be_empty() {
-    // The decoder would take the description for the data, and unpack what that promises.
+    // The decoder would treat the description as the data and allocate by it.
     let whole = super::super::arrow::ipc(Some(CompressionType::LZ4_FRAME));
     let end = whole.len() - 10;
     let length = u32::from_le_bytes(*whole[end..].first_chunk().unwrap()) as usize;
@@ -170,8 +170,8 @@ fn long_names_of_long_lists() {
     let message = Sample::new("a.arrows", out).error();
     assert_eq!(
         message,
-        "columns of lists: named after their lists they take 104924708864 bytes, and the most that are read \
-         are 536870912"
+        "columns of lists: with their lists' names they take 104924708864 bytes; the limit \
+         is 536870912"
     );
 }
 
@@ -186,7 +186,7 @@ fn lists_that_are_longer_than_the_file() {
     };
     let message = stream(1 << 20).error();
     assert!(message.starts_with("columns of lists: a list has 1048576 elements, and the file "), "{message}");
-    // Few elements are read, however short the file.
+    // Few elements are read however short the file is.
     assert_eq!(describe(&stream(1 << 12).path, &Silent).unwrap().columns.len(), 1 << 12);
 }
 
@@ -206,7 +206,7 @@ fn batches_with_fewer_rows_than_they_promise() {
         assert_eq!(i64::from_le_bytes(*whole[place..].first_chunk().unwrap()), batch.length());
         let damaged = "data: damaged, and cannot be decoded";
         for (promised, want) in
-            [(batch.length() + 1, damaged), (i64::MAX, damaged), (-1, "data: a batch promises -1 rows")]
+            [(batch.length() + 1, damaged), (i64::MAX, damaged), (-1, "data: a batch declares -1 rows")]
         {
             let mut content = whole.clone();
             content[place..place + 8].copy_from_slice(&promised.to_le_bytes());

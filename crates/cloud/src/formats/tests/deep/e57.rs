@@ -13,7 +13,7 @@ fn checksum(page: &[u8]) -> u32 {
     })
 }
 
-/// The bytes of a scan of twenty points without the checksums of their pages, and its description.
+/// The bytes of a scan of twenty points without page checksums, and its description.
 fn whole() -> (Vec<u8>, String) {
     let whole = super::super::e57::one();
     let mut content: Vec<u8> = whole.chunks(PAGE + 4).flat_map(|page| &page[..PAGE]).copied().collect();
@@ -24,7 +24,7 @@ fn whole() -> (Vec<u8>, String) {
     (content, xml)
 }
 
-/// A file of this content and description.
+/// A file with this content and description.
 fn paged(mut content: Vec<u8>, xml: &str) -> Sample {
     let start = content.len() + content.len() / PAGE * 4;
     content.extend(xml.as_bytes());
@@ -41,7 +41,7 @@ fn paged(mut content: Vec<u8>, xml: &str) -> Sample {
     )
 }
 
-/// A file whose description has this behind the beginning of its root.
+/// A file whose description has this after the start of its root.
 fn with(inserted: &str) -> Sample {
     let (content, mut xml) = whole();
     let root = xml.find("<e57Root").unwrap();
@@ -58,11 +58,11 @@ fn nested(depth: usize) -> String {
 fn elements_within_elements() {
     assert_eq!(
         with(&nested(100_000)).error(),
-        "description of the scans: elements nest 100001 deep, and the most that is read is 64"
+        "description of the scans: elements nest 100001 levels deep; at most 64 are supported"
     );
     assert_eq!(
         with(&nested(64)).error(),
-        "description of the scans: elements nest 65 deep, and the most that is read is 64"
+        "description of the scans: elements nest 65 levels deep; at most 64 are supported"
     );
     assert_eq!(with(&nested(63)).table("").1.len(), 60);
 }
@@ -74,8 +74,8 @@ fn namespaces_within_namespaces() {
             (0..depth).map(|at| format!("<a xmlns:n{at}='{at}' xmlns:m{at} = '{at}'>")).collect();
         with(&[names, "</a>".repeat(depth)].concat())
     };
-    let message = "description of the scans: elements within one another declare 65 namespaces, and the \
-                   most that are read are 64";
+    let message = "description of the scans: nested elements declare 65 namespaces; at most 64 are \
+                   supported";
     assert_eq!(nested(4000).error(), message);
     assert_eq!(nested(32).error(), message);
     assert_eq!(nested(31).table("").1.len(), 60);
@@ -86,7 +86,7 @@ fn elements_with_many_attributes() {
     let attributes: String = (0..200_000).map(|at| format!(" a{at}=''")).collect();
     assert_eq!(
         with(&format!("<a{attributes}/>")).error(),
-        "description of the scans: an element has more than 256 attributes, which are the most that are read"
+        "description of the scans: an element has more than 256 attributes, the supported maximum"
     );
     let attributes: String =
         (0..256).map(|at| format!(" a{at}=\"/> = <a>'\"")).collect::<String>().replace('<', "&lt;");
@@ -106,13 +106,13 @@ fn signs_without_names_are_counted_once() {
     let message = with(&format!("<a{}/>", "=".repeat(2_000_000))).error();
     assert_eq!(
         message,
-        "description of the scans: an element has more than 256 attributes, which are the most that are read"
+        "description of the scans: an element has more than 256 attributes, the supported maximum"
     );
-    // Looking back from each takes hours.
+    // Scanning back from each would take hours.
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
-/// A packet with so many zeros of each attribute.
+/// A packet with a number of zeros of each attribute.
 fn packet(sizes: [u16; 9]) -> Vec<u8> {
     let mut bytes = [&[1, 0, 0, 0, 9, 0][..], &sizes.map(u16::to_le_bytes).concat()].concat();
     bytes.resize(bytes.len() + sizes.iter().map(|&size| usize::from(size)).sum::<usize>(), 0);
@@ -122,7 +122,7 @@ fn packet(sizes: [u16; 9]) -> Vec<u8> {
     bytes
 }
 
-/// A scan whose points come after packets of values of one bit.
+/// A scan whose points follow packets of one-bit values.
 fn late(packets: usize) -> Sample {
     let (mut content, xml) = whole();
     // The header of the file and of the points.
@@ -143,8 +143,8 @@ fn values_that_come_long_before_others() {
         assert_eq!(matches!(read, Err(FormatError::Memory { .. })), free == 1 << 24, "{read:?}");
     }
     let sample = late(3);
-    let message = "1440000 values of an attribute before those of others: the most that are read are \
-                   1048576; convert it to LAS or PLY";
+    let message = "1440000 values of an attribute before those of others: at most 1048576 are \
+                   supported; convert it to LAS or PLY";
     assert_eq!(sample.error(), message);
     assert!(records(&sample.path, &[0], &Silent).unwrap_err().to_string().starts_with(message));
 }

@@ -60,7 +60,7 @@ fn file(objects: &[&Make<'_>]) -> Vec<u8> {
     bytes
 }
 
-/// Groups, each of which holds the next several times.
+/// Groups, each linking the next several times.
 fn fan(levels: usize, links: usize) -> Vec<u8> {
     let group = |level: usize| {
         move |at: &[u64]| {
@@ -76,8 +76,8 @@ fn fan(levels: usize, links: usize) -> Vec<u8> {
 #[test]
 fn groups_that_are_linked_again_and_again() {
     let sample = Sample::new("a.h5", fan(14, 4));
-    let message = "groups that are linked more than once: each is listed under all its names, at most 10000 \
-                   in all, and there are more";
+    let message = "groups that are linked more than once: each is listed under every name, which exceeds \
+                   the limit of 10000";
     assert_eq!(sample.error(), message);
     assert!(parts(&sample.path, &Silent).unwrap_err().to_string().starts_with(message));
     // A few are harmless.
@@ -118,25 +118,25 @@ fn shaped(shape: [u64; 2], chunk: [u32; 2]) -> Vec<u8> {
 
 #[test]
 fn chunks_that_reach_far_beyond_the_data() {
-    // What was never written is read, and chunks may be larger than the data.
+    // Unwritten chunks are read, and chunks may be larger than the data.
     assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).table("").1, [0.0; 10]);
     assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).info().columns[1].max, Some(0.0));
-    // A gigabyte for each row.
+    // A gigabyte per row.
     let sample = Sample::new("a.h5", chunked(63, [1, 1 << 25]));
     let size = std::fs::metadata(&sample.path).unwrap().len();
     let message = format!(
-        "data set `x`: its chunks promise 16911433728 bytes, which a file of {size} bytes cannot hold"
+        "data set `x`: its chunks declare 16911433728 bytes, which a file of {size} bytes cannot hold"
     );
     assert_eq!(sample.error(), message);
     assert!(describe(&sample.path, &Silent).unwrap_err().to_string().starts_with(&message));
     assert!(records(&sample.path, &[0], &Silent).unwrap_err().to_string().starts_with(&message));
     let message = Sample::new("a.h5", chunked(1 << 40, [64, 2])).error();
-    assert!(message.starts_with("data set `x`: its shape promises 17592186044416 bytes"), "{message}");
+    assert!(message.starts_with("data set `x`: its shape declares 17592186044416 bytes"), "{message}");
 }
 
 #[test]
 fn columns_without_rows_are_not_made() {
-    let refused = "nothing to read: the header says that there are 0 rows";
+    let refused = "nothing to read: the header declares 0 rows";
     assert_eq!(Sample::new("a.h5", shaped([0, 4097], [1, 64])).error(), refused);
     let sample = Sample::new("a.h5", shaped([0, 4096], [1, 64]));
     assert_eq!(sample.info().columns.len(), 4096);
@@ -164,17 +164,17 @@ fn another_data_set_is_not_taken_for_a_damaged_one() {
         Sample::new("a.hdf5", file(&[&root, &|_| train.clone(), &|_| pairs(&[5.0, 6.0])]))
     };
     assert_eq!(two(8).table("").1, [1.0, 2.0, 3.0, 4.0]);
-    // The layout is a message of no kind.
+    // The layout message has an unknown type.
     let unread = "data set `train`: it cannot be decoded (invalid data: dataset missing data layout)";
     let sample = two(0x1008);
-    assert_eq!(sample.error(), format!("{unread}; name another with FILE:NAME"));
+    assert_eq!(sample.error(), format!("{unread}; choose another with FILE:NAME"));
     assert!(records(&sample.path, &[0], &Silent).is_err());
     assert!(sample.read_part("train").unwrap_err().to_string().starts_with(unread));
     assert_eq!(sample.part("test"), [5.0, 6.0]);
     // It has a link, as groups have.
     let train = |at: &[u64]| {
         let mut train = pairs(&[1.0, 2.0]);
-        // Its messages are counted before them.
+        // The message count precedes the messages.
         train[2] += 1;
         train.extend(link("x", at[2]));
         let size = train.len() as u32 - 16;
@@ -185,17 +185,17 @@ fn another_data_set_is_not_taken_for_a_damaged_one() {
     assert_eq!(mixed, "group `train/`: its header is also that of a data set");
 }
 
-/// A group that is the root, with as many links to itself.
+/// A root group with this many links to itself.
 fn circle(links: usize) -> Vec<u8> {
     file(&[&|at: &[u64]| object(&(0..links).map(|name| link(&name.to_string(), at[0])).collect::<Vec<_>>())])
 }
 
 #[test]
 fn links_that_are_looked_for_among_many() {
-    let message = "the root group: 60000 links in its header: the most that are read are 1024, as each is \
-                   looked for among all; write it with h5repack IN OUT";
+    let message = "the root group: 60000 links in its header: at most 1024 are supported, because each \
+                   look-up scans all of them; write it with h5repack IN OUT";
     assert_eq!(Sample::new("a.h5", circle(60_000)).error(), message);
-    assert_eq!(Sample::new("a.h5", circle(1024)).error(), "no arrays: there are none in the file");
+    assert_eq!(Sample::new("a.h5", circle(1024)).error(), "no arrays: the file has none");
 }
 
 #[test]
@@ -211,15 +211,15 @@ fn links_that_lead_nowhere_new_are_counted() {
             [&root as &Make<'_>].into_iter().chain((0..groups).map(|_| &group as &Make<'_>)).collect();
         Sample::new("a.h5", file(&objects)).error()
     };
-    let message = "groups that are linked more than once: each is listed under all its names, at most 10000 \
-                   in all, and there are more";
+    let message = "groups that are linked more than once: each is listed under every name, which exceeds \
+                   the limit of 10000";
     assert_eq!(nowhere(11), message);
-    assert_eq!(nowhere(10), "no arrays: there are none in the file");
+    assert_eq!(nowhere(10), "no arrays: the file has none");
 }
 
 #[test]
 fn data_sets_beyond_those_listed_open_by_name() {
-    // Twenty groups with the same thousand data sets, of which the first has more rows.
+    // Twenty groups with the same thousand data sets, the first of which has more rows.
     let root = |at: &[u64]| {
         object(&(0..20).map(|group| link(&format!("g{group}"), at[1 + group])).collect::<Vec<_>>())
     };
@@ -241,7 +241,7 @@ fn data_sets_beyond_those_listed_open_by_name() {
     let message = sample.error();
     assert!(
         message.starts_with(
-            "more data sets than are listed: say which with FILE:NAME; the first of them are `g0/s0` (2 × \
+            "too many data sets to list: choose one with FILE:NAME; the first are `g0/s0` (2 × \
              2), "
         ),
         "{message}"
@@ -251,7 +251,7 @@ fn data_sets_beyond_those_listed_open_by_name() {
     assert_eq!(sample.part(last), [5.0, 6.0]);
     assert_eq!(sample.part(&parts[0].name), [1.0, 2.0, 3.0, 4.0]);
     let message = sample.read_part("g19/s1000").unwrap_err().to_string();
-    assert!(message.starts_with("part `g19/s1000`: there is none: "), "{message}");
+    assert!(message.starts_with("part `g19/s1000`: not found: "), "{message}");
 }
 
 #[test]

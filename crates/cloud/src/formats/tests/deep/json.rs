@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn arrays_and_objects_within_one_another() {
-    const SAID: &str = "arrays and objects nest more than 127 deep, which is the most that is read";
+    const SAID: &str = "arrays and objects nest more than 127 levels deep, the supported maximum";
     let depth = 1_000_000;
     let arrays = ["[".repeat(depth), "]".repeat(depth)].concat();
     let objects = ["{\"a\":".repeat(depth), "1".to_owned(), "}".repeat(depth)].concat();
@@ -38,7 +38,7 @@ fn arrays_and_objects_within_one_another() {
 
 #[test]
 fn members_that_nobody_reads() {
-    // These are passed over, however deep.
+    // These are skipped at any depth.
     let deep = ["[".repeat(100_000), "]".repeat(100_000)].concat();
     for text in [
         format!("{{\"type\":\"Point\",\"other\":{deep},\"coordinates\":[1,2]}}"),

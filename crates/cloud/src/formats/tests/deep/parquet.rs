@@ -48,8 +48,8 @@ fn leaf(name: &str) -> Vec<u8> {
     [vec![0x15, 2, 0x25, 2, 0x18], text(name), vec![0]].concat()
 }
 
-/// A file without rows, with these elements of its schema, of which there are said to be `count`; `before`
-/// and `after` are fields around them.
+/// A file without rows, with these schema elements and a declared `count` of them; `before` and `after` are
+/// fields around them.
 fn file(before: &[u8], count: u64, elements: &[Vec<u8>], after: &[u8]) -> Vec<u8> {
     let mut footer = before.to_vec();
     // Version, elements, no rows in no groups.
@@ -72,7 +72,7 @@ fn schema(elements: &[Vec<u8>]) -> Sample {
     Sample::new("a.parquet", file(&[], elements.len() as u64, elements, &[]))
 }
 
-/// A number within groups within the root.
+/// A number in nested groups under the root.
 fn nested(groups: usize) -> Sample {
     let groups = std::iter::repeat_with(|| group("g", 1)).take(groups);
     schema(&[root(1)].into_iter().chain(groups).chain([leaf("x")]).collect::<Vec<_>>())
@@ -80,9 +80,9 @@ fn nested(groups: usize) -> Sample {
 
 #[test]
 fn groups_within_groups() {
-    assert_eq!(nested(3000).error(), "columns within 3001 groups: those within 64 are read at most");
-    assert_eq!(nested(64).error(), "columns within 65 groups: those within 64 are read at most");
-    // What nests as deep as may be is opened.
+    assert_eq!(nested(3000).error(), "columns within 3001 groups: at most 64 are supported");
+    assert_eq!(nested(64).error(), "columns within 65 groups: at most 64 are supported");
+    // The maximum depth is accepted.
     assert!(nested(63).error().starts_with("no coordinates: "), "{}", nested(63).error());
 }
 
@@ -91,11 +91,11 @@ fn children_that_are_not_there() {
     let most = i64::from(i32::MAX);
     assert_eq!(
         schema(&[root(most)]).error(),
-        "footer: its groups promise 2147483647 columns more than it describes"
+        "footer: its groups declare 2147483647 more columns than it describes"
     );
     assert_eq!(
         schema(&[root(1), group("g", most)]).error(),
-        "footer: its groups promise 2147483647 columns more than it describes"
+        "footer: its groups declare 2147483647 more columns than it describes"
     );
     assert_eq!(schema(&[root(1), group("g", -1)]).error(), "footer: element 1 of its schema has -1 children");
     assert_eq!(
@@ -107,20 +107,20 @@ fn children_that_are_not_there() {
 #[test]
 fn elements_that_are_not_there() {
     let error = |count| Sample::new("a.parquet", file(&[], count, &[root(1), leaf("x")], &[])).error();
-    assert_eq!(error(1 << 31), "footer: a list promises 2147483648 elements, and 22 bytes follow");
-    assert_eq!(error(3), "footer: field 2 of SchemaElement is of another type");
+    assert_eq!(error(1 << 31), "footer: a list declares 2147483648 elements, but only 22 bytes follow");
+    assert_eq!(error(3), "footer: field 2 of SchemaElement has the wrong type");
 }
 
 #[test]
 fn long_names_of_groups_with_many_columns() {
-    // Each column gets the names of all groups around it.
+    // The name of each column includes those of all groups around it.
     let columns = (0..10_000).map(|_| leaf("x"));
     let elements: Vec<_> =
         [root(1), group(&"n".repeat(100_000), 10_000)].into_iter().chain(columns).collect();
     assert_eq!(
         schema(&elements).error(),
-        "names of columns with those of their groups: they take 1000010000 bytes, and the most that are \
-         read are 268435456"
+        "names of columns with those of their groups: they take 1000010000 bytes; at most 268435456 \
+         are supported"
     );
 }
 
@@ -136,20 +136,20 @@ fn between(before: &[u8], after: &[u8]) -> Sample {
 
 #[test]
 fn fields_that_nobody_knows() {
-    assert_eq!(between(&[], &unknown(&[0x19; 100_000])).error(), "footer: it nests more than 64 deep");
-    // What is harmless is passed over.
+    assert_eq!(between(&[], &unknown(&[0x19; 100_000])).error(), "footer: nests more than 64 deep");
+    // Harmless fields are skipped.
     let short = unknown(&[list(2, 9), list(2, 5), vec![1, 2], list(1, 8), text("a")].concat());
     assert!(between(&[], &short).read("").is_ok());
-    // The number of rows as text, in which the decoder would read fields of its own.
+    // The number of rows as text, which the decoder would misread as fields.
     let disguised = [vec![0x38], text("\x02\x19\x0c")].concat();
-    assert_eq!(between(&disguised, &[]).error(), "footer: field 3 of FileMetaData is of another type");
+    assert_eq!(between(&disguised, &[]).error(), "footer: field 3 of FileMetaData has the wrong type");
 }
 
 #[test]
 fn truth_values_that_take_no_bytes() {
     let most = list(i32::MAX as u64, 1);
     let message = between(&[], &unknown(&[list(1000, 9), most.repeat(1000)].concat())).error();
-    assert_eq!(message, "footer: a list promises 2147483647 elements, and 5995 bytes follow");
+    assert_eq!(message, "footer: a list declares 2147483647 elements, but only 5995 bytes follow");
 }
 
 /// CRC-32.
@@ -159,8 +159,8 @@ fn checksum(bytes: &[u8]) -> u32 {
     crc.sum()
 }
 
-/// A column of whole numbers as it is described: how many in the file, the group, the column and the page;
-/// the codec, the sizes of the page, its checksum, and what follows it.
+/// The declared values of an integer column: row counts in the file, group, column and page; the codec, the
+/// page sizes, its checksum, and what follows it.
 struct Told {
     rows: i64,
     in_group: i64,
@@ -172,7 +172,7 @@ struct Told {
     more: Vec<u8>,
 }
 
-/// One column of these numbers, described in this way.
+/// One column of these numbers with these declared values.
 fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
     let int = |head: u8, value: i64| [vec![head], zigzag(value)].concat();
     let data: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
@@ -205,7 +205,7 @@ fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
     ]
     .concat();
     let column = [
-        // Its type, encodings, path, codec, number of values and sizes; field 8 is left out.
+        // Type, encodings, path, codec, number of values and sizes; field 8 is omitted.
         [int(0x15, 1), vec![0x19, 0x15], zigzag(0), vec![0x19, 0x18], text("x"), int(0x15, told.codec)]
             .concat(),
         [
@@ -240,23 +240,23 @@ fn rows_that_are_not_there() {
     assert_eq!(told(&numbers, |_| {}).table("").1.len(), 1000);
     let error = |change: fn(&mut Told)| {
         let sample = told(&numbers, change);
-        // `info` and single rows neither.
+        // Neither do `info` and single rows.
         assert!(describe(&sample.path, &Silent).is_err() && records(&sample.path, &[0], &Silent).is_err());
         sample.error()
     };
-    assert_eq!(error(|told| told.rows = 2000), "footer: it promises 2000 rows, and its row groups have 1000");
+    assert_eq!(error(|told| told.rows = 2000), "footer: it declares 2000 rows, but its row groups have 1000");
     assert_eq!(
         error(|told| (told.rows, told.in_group) = (2000, 2000)),
         "column `x`: it has 1000 values in a group of 2000 rows"
     );
     let in_column = |told: &mut Told| (told.rows, told.in_group, told.in_column) = (2000, 2000, 2000);
-    assert_eq!(error(in_column), "column `x`: its pages have 1000 values, and 2000 are promised");
+    assert_eq!(error(in_column), "column `x`: its pages have 1000 values, but 2000 are declared");
     let everywhere =
         |told: &mut Told| (told.rows, told.in_group, told.in_column, told.in_page) = (2000, 2000, 2000, 2000);
     assert_eq!(error(everywhere), "data: damaged, and cannot be decoded");
     let fewer = |told: &mut Told| (told.rows, told.in_group, told.in_column) = (500, 500, 500);
-    assert_eq!(error(fewer), "column `x`: its pages have 1000 values, and 500 are promised");
-    assert_eq!(error(|told| told.rows = -5), "footer: it promises -5 rows, and its row groups have 1000");
+    assert_eq!(error(fewer), "column `x`: its pages have 1000 values, but 500 are declared");
+    assert_eq!(error(|told| told.rows = -5), "footer: it declares -5 rows, but its row groups have 1000");
 }
 
 #[test]
@@ -281,28 +281,28 @@ fn pages_that_promise_too_much() {
     let most = i64::from(i32::MAX);
     assert_eq!(
         promising(0, most),
-        "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold"
+        "column `x`: a page declares 2147483647 bytes, which 4000 compressed bytes cannot hold"
     );
     assert_eq!(
         promising(1, 100_000),
-        "column `x`: a page promises 100000 bytes, which 4000 packed ones cannot hold"
+        "column `x`: a page declares 100000 bytes, which 4000 compressed bytes cannot hold"
     );
     assert_eq!(
         promising(2, most),
-        "column `x`: a page promises 2147483647 bytes, which 4000 packed ones cannot hold"
+        "column `x`: a page declares 2147483647 bytes, which 4000 compressed bytes cannot hold"
     );
     assert_eq!(promising(0, -1), "column `x`: a page has a negative number of bytes or values");
-    // Truth values that take no bytes, in fields that nobody knows.
+    // Booleans without bytes, in unknown fields.
     let many = unknown(&[list(100, 9), list(i32::MAX as u64, 1).repeat(100)].concat());
     let message = told(&numbers, |told| told.more = many).error();
     assert!(
         message
-            .starts_with("column `x`: the header of a page is damaged: a list promises 2147483647 elements"),
+            .starts_with("column `x`: the header of a page is damaged: a list declares 2147483647 elements"),
         "{message}"
     );
 }
 
-/// A column of these arrays beside whole numbers, written in this way.
+/// A column of these arrays and one of whole numbers, written with these settings.
 fn written(
     column: ArrayRef,
     change: impl FnOnce(WriterPropertiesBuilder) -> WriterPropertiesBuilder,
@@ -320,7 +320,7 @@ fn written(
 
 #[test]
 fn texts_whose_lengths_come_first() {
-    // One is null, so that a page of 201 values has 200 texts; each continues the one before.
+    // One is null, so a page of 201 values has 200 texts; each continues the previous one.
     let texts: ArrayRef =
         Arc::new((0..201).map(|at| (at != 7).then(|| format!("text {}", at / 3))).collect::<StringArray>());
     let all: Vec<u64> = (0..201).collect();
@@ -336,7 +336,7 @@ fn texts_whose_lengths_come_first() {
             });
             assert!(cells(&whole) == want, "{encoding:?} of {version:?}");
             let places: Vec<usize> = (0..whole.len()).filter(|&at| whole[at..].starts_with(&head)).collect();
-            // The whole numbers are packed by themselves in newer files.
+            // Newer files compress the whole numbers separately.
             assert!(places.len() >= heads, "{places:?}");
             for &at in &places[places.len() - heads..] {
                 let mut content = whole.clone();
@@ -344,7 +344,7 @@ fn texts_whose_lengths_come_first() {
                 let message =
                     describe(&Sample::new("a.parquet", content).path, &Silent).unwrap_err().to_string();
                 assert!(
-                    message.starts_with("column `other`: a page of 201 values promises 16383 texts"),
+                    message.starts_with("column `other`: a page of 201 values declares 16383 texts"),
                     "{message}"
                 );
             }
@@ -354,7 +354,7 @@ fn texts_whose_lengths_come_first() {
 
 #[test]
 fn rows_of_millions_of_values() {
-    // Nulls take next to no bytes.
+    // Nulls need almost no bytes.
     let count = 8_400_000;
     let nulls: ArrayRef = new_null_array(&DataType::Int32, count);
     let item = Arc::new(Field::new("item", DataType::Int32, true));

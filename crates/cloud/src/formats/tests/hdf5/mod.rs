@@ -65,16 +65,16 @@ fn every_type_and_packing() {
     let message = new.read_part("cube").unwrap_err().to_string();
     assert!(message.starts_with("data set `cube`: it has 3 dimensions"), "{message}");
     let message = new.read_part("deep").unwrap_err().to_string();
-    assert!(message.starts_with("part `deep`: there is none; there are `"), "{message}");
+    assert!(message.starts_with("part `deep`: not found; available: `"), "{message}");
 }
 
 #[test]
 fn what_is_damaged_is_refused() {
     let content = latest();
-    // What is missing may be of another data set, which is no reason to be silent.
+    // The missing part may belong to another data set, but must be reported.
     for length in [content.len() / 2, content.len() - 1] {
         let message = Sample::new("a.hdf5", &content[..length]).error();
-        assert!(message.starts_with("cut short: the file should have "), "{message}");
+        assert!(message.starts_with("cut short: the file has "), "{message}");
     }
     let stop = std::sync::atomic::AtomicBool::new(true);
     let sample = Sample::new("a.hdf5", content);
@@ -93,8 +93,8 @@ fn all_values(path: &std::path::Path) -> Result<BTreeMap<String, (usize, Vec<u64
 /// Bytes of the old file that are values or text: `test`, `neighbors`, `names` and `deep/er/halves`.
 const RAW: std::ops::Range<usize> = 8805..8873;
 
-/// What nothing in the old file contradicts: the byte orders of `train`, `test`, `neighbors` and `halves`,
-/// and where the last three are.
+/// Bytes whose damage nothing in the old file contradicts: the byte orders of `train`, `test`, `neighbors`
+/// and `halves`, and the locations of the last three.
 const UNCHECKED: [usize; 10] = [977, 1577, 1849, 12889, 1626, 1627, 1890, 1891, 12938, 12939];
 
 /// The oldest version has no checksums. Of all 16,256 bits, which `WARPSCOPE_FUZZ=1000` tries, 9,179 leave
@@ -123,8 +123,8 @@ fn a_flipped_bit_of_the_metadata_changes_no_value() {
         .collect();
     let index = content.windows(5).position(|bytes| bytes == b"TREE\x01").unwrap();
     let (mut whole, mut wrong) = (0, Vec::new());
-    // Always among them: the number of chunks, the sign of the second one's row, a filter that it skips, and
-    // its size.
+    // These are always included: the number of chunks, the sign of the second one's row, a filter that it
+    // skips, and its size.
     for (at, bit) in [(6, 1), (79, 5), (68, 0), (64, 2)]
         .map(|(at, bit)| (index + at, bit))
         .into_iter()

@@ -70,7 +70,12 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
             64 * 1024
         }),
         Keeps::new(Place::Memory, "heap of the k nearest so far", "a query", |shape| shape.k),
-        Keeps::new(Place::Memory, "points relative to their mean, and their norms", "all queries", Shape::points),
+        Keeps::new(
+            Place::Memory,
+            "points relative to their mean, and their norms",
+            "all queries",
+            Shape::points,
+        ),
     ],
     limits: Limits { k: MOST_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &MEASURES,

@@ -78,7 +78,7 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
 
 /// The columns of `counters.csv`, in the order of [`Visits`].
 pub static MEASURES: [Measure; 3] = [
-        Measure::new("accessed", ["point accessed", "points accessed"], "Points whose distance was computed."),
+    Measure::new("accessed", ["point accessed", "points accessed"], "Points whose distance was computed."),
     Measure::new(
         "candidates",
         ["candidate", "candidates"],

@@ -45,7 +45,7 @@ pub static BITS: Descriptor = Descriptor {
     keeps: &[
         Keeps::new(
             Place::Registers,
-            "K smallest so far, sorted, consecutive ones in each thread",
+            "K smallest so far, sorted, consecutive ones in a thread",
             "a block",
             |shape| bits::capacity(shape.k),
         ),

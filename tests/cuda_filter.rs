@@ -27,7 +27,7 @@ enum Path {
 }
 
 /// What the engine says where it took the direct kernel after all.
-const FALLBACK: &str = "the filter let too much through";
+const FALLBACK: &str = "too many points passed the filter";
 
 /// What the engine resolves to as long as it searches behind the filter.
 fn behind_filter() -> Parameters {

@@ -63,7 +63,7 @@ struct Lloyd {
     Scale scale;
     float* centres;            // clusters x d, row-major
     unsigned* assigned;        // n
-    unsigned long long* sums;  // clusters x (d + 1): sums of points' cells, and number of points; 0 before assign
+    unsigned long long* sums;  // clusters x (d + 1): sums of points' cells, and their number; 0 before assign
     unsigned* changed;         // points that changed their cluster; 0 before assign
     unsigned n;
     unsigned d;

@@ -54,8 +54,8 @@ mod tests {
         assert_eq!(frame(&[2.5; 40], 4), (vec![2.5; 4], 1.0));
     }
 
-    /// Brute-force test of the margin in docs/filter.md: a point whose distance by the rule is just below
-    /// `max_distance` must survive even if the tensor core loses all that it is granted, and a much farther
+    /// Brute-force test of the margin in docs/filter.md. A point whose distance by the rule is just below
+    /// `max_distance` must survive even if the tensor core loses as much as is assumed, and a much farther
     /// one must not.
     #[test]
     fn the_margin_holds_and_is_sharp() {

@@ -178,7 +178,7 @@ struct Warp : SortedKeys<R>, private Observer {
     // Merges a full buffer into the intermediate result. The last appended point was the points_seen-th.
     __device__ __forceinline__ void merge_buffer(unsigned points_seen) {
         enter(SORT);
-        // Slots are read by other lanes than wrote them.
+        // Slots were written by other lanes than those that read them.
         __syncwarp();
         // 1. Swap: move the buffer into registers. The same lane reads and writes each slot, so this needs no
         //    barrier.
@@ -194,8 +194,8 @@ struct Warp : SortedKeys<R>, private Observer {
         // 2. Sort the registers.
         sort<UNROLL>(keys, lane, observer());
         enter(MERGE);
-        // 3. min(i, K-1-i) with the intermediate result: element K-1-i is in the mirrored lane and register.
-        //    The shuffles of the sort do not order shared memory, so this needs a barrier.
+        // 3. min(i, K-1-i) with the intermediate result: K-1-i is in the mirrored lane and register. The
+        // shuffles of the sort do not order shared memory, so that takes a barrier.
         __syncwarp();
 #pragma unroll
         for (int r = 0; r < R; ++r) {
@@ -205,7 +205,7 @@ struct Warp : SortedKeys<R>, private Observer {
         if constexpr (TRACED) {
             observer().minimum(keys);
         }
-        // The next append must not overtake these reads.
+        // What is appended next must not overtake these reads.
         __syncwarp();
         // 4. The result is bitonic, so one merge sorts it.
         merge<UNROLL>(keys, lane, WARP, observer());

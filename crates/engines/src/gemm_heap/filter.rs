@@ -17,7 +17,7 @@
 //! Γ·(P + Q) + d·2⁻¹⁴⁹, or
 //!
 //! ```text
-//!     S − (1 − Γ)P/2  ≥  ((1 − Γ)Q − reach(R) − d·2⁻¹⁴⁹)/2
+//! S − (1 − Γ)P/2  ≥  ((1 − Γ)Q − reach(R) − d·2⁻¹⁴⁹)/2
 //! ```
 //!
 //! The second term on the left depends only on the point, the right side only on the query and R. Both are

@@ -17,7 +17,7 @@
 //! Together:
 //!
 //! ```text
-//!     S + Γ|p|·|q|  ≥  R − d·2⁻¹⁴⁹
+//! S + Γ|p|·|q|  ≥  R − d·2⁻¹⁴⁹
 //! ```
 //!
 //! Γ|p| depends only on the point, |q| only on the query. Both are rounded up to f32. The former gets 2u

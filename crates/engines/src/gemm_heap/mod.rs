@@ -43,8 +43,8 @@ static MEASURES: [Measure; 2] = [
     Measure {
         name: "candidates",
         unit: ["candidate", "candidates"],
-        help: "Points that pass the filter, so that their distances are computed by the rule; the last digits \
-               of the products depend on the CPU.",
+        help: "Points that pass the filter, so that their distances are computed by the rule; the exact \
+               number depends on the CPU.",
         theory: None,
         worst_case: Some(|shape| shape.n as f64),
     },

@@ -51,7 +51,7 @@ const MOST_POINTS: usize = 1 << 24;
 /// The registry's row for `kdtree-threads`.
 pub static KDTREE_THREADS: Descriptor = Descriptor {
     group: Group::Indexed,
-    about: "A k-d tree searched by one thread per query: the baseline that shows what divergence costs a warp.",
+    about: "A k-d tree searched by one thread per query: the baseline that shows the cost of divergence.",
     source: "Bentley 1975; Wald 2022 (arXiv 2210.12859), stack-free traversal",
     code: code![
         "cuda/kdtree/traverse.cuh",

@@ -109,7 +109,6 @@ fn agree(header: &Path, out: &Path) {
     fs::write(out.join(flat(&source)), rust).expect("OUT_DIR is writable");
 }
 
-/// All files of a folder and its subfolders.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     entries

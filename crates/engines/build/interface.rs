@@ -174,7 +174,6 @@ fn entry(code: &str) -> Option<String> {
     ))
 }
 
-/// Converts camel case to snake case: `TraceEvent` to `trace_event`.
 fn snake(name: &str) -> String {
     let mut snake = String::new();
     for (i, c) in name.chars().enumerate() {

@@ -307,7 +307,6 @@ pub struct Rows<'a, V> {
     timed: Option<(&'a mut [WarpSpan], Laps)>,
     /// Index of the block's first query in the problem.
     first: usize,
-    /// Queries answered so far.
     done: usize,
 }
 
@@ -410,7 +409,6 @@ mod tests {
         assert_eq!((first.sm, first.warp), (0, 0), "a test is no thread of the pool");
     }
 
-    /// A searcher that counts nothing.
     struct Idle;
 
     impl Searcher for Idle {

@@ -17,7 +17,6 @@ use crate::host_memory;
 use crate::kdtree_threads::{KDTREE_THREADS, MEASURES, Tree};
 use crate::knn::{Build, DeviceId, Engine, EngineError, MAX_COUNTED_CHUNK, Measure, Problem};
 
-/// The unit of the search.
 const SEARCH: &str = "kdtree/search";
 
 /// Heap entries per launch: half a gigabyte.
@@ -46,7 +45,6 @@ struct KdTree {
     slice: usize,
 }
 
-/// Builds the tree, reserves memory and uploads both.
 fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTree>, EngineError> {
     let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
     let dims = if d == 2 || d == 3 { d as u32 } else { 0 };

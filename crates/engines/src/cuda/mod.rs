@@ -206,13 +206,11 @@ impl Cuda {
         self.kernels.function(unit, name).map_err(|why| EngineError::Unavailable { engine, why })
     }
 
-    /// Multiprocessors of the device.
     fn multiprocessors(&self) -> u32 {
         let count = self.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
         count.ok().and_then(|count| u32::try_from(count).ok()).unwrap_or(FEW_MULTIPROCESSORS)
     }
 
-    /// The engine's error for a driver error.
     fn failed(&self, error: cudarc::driver::DriverError) -> EngineError {
         let free = || self.context.mem_get_info().map_or(0, |(free, _)| free as u64);
         driver::engine_error(error, &self.device.name, free)

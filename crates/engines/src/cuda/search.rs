@@ -105,7 +105,6 @@ pub struct GpuSearch<'a, K> {
     built_ms: Option<f64>,
     pub resident: bool,
     counts: Option<CudaSlice<u32>>,
-    /// Queries and build of the last launch.
     last: (Range<usize>, Build),
 }
 

@@ -251,7 +251,6 @@ fn lanes_within<const EQUAL: bool>(values: &Lanes<f32, WARP>, limits: &Lanes<f32
     lanes
 }
 
-/// The greatest of the lanes' limits.
 #[inline(always)]
 fn greatest(limits: &Lanes<f32, WARP>) -> f32 {
     let mut most = limits[0];
@@ -267,7 +266,6 @@ struct Shortest {
     slots: Vec<Coordinates<WARP>>,
     /// The k smallest distances come last, ascending in each lane; earlier entries are below all distances.
     best: Vec<Coordinates<WARP>>,
-    /// Slots used by each lane.
     taken: Lanes<u32, WARP>,
     batch: Vec<Coordinates<WARP>>,
 }
@@ -483,7 +481,6 @@ fn find_shortest<const D: usize>(
 struct Collected {
     entries: Vec<Lanes<Key, WARP>>,
     kth: Lanes<f32, WARP>,
-    /// Entries used by each lane.
     taken: Lanes<u32, WARP>,
 }
 

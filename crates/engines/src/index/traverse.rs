@@ -123,7 +123,6 @@ struct Node {
     /// Keys and lanes, in descending order of the keys.
     waiting: [(Key, u32); WARP],
     count: usize,
-    /// The lanes of all unvisited children.
     unvisited: u32,
 }
 

@@ -160,7 +160,6 @@ fn bound_points(
     *smallest = positions.iter().copied().fold(u32::MAX, u32::min);
 }
 
-/// Bounds a group of boxes in the same way.
 fn bound_boxes(
     below: &Boxes,
     group: usize,

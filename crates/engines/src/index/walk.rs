@@ -36,16 +36,13 @@ struct Recorder<'a> {
     query: &'a [f32],
     walk: Walk,
     totals: Totals,
-    /// The k-th neighbour's key so far.
     last: Key,
     /// For each node on the path, the regions of its children, by lane.
     below: Vec<[Option<usize>; WARP]>,
-    /// The region that the search enters next.
     next: Option<usize>,
 }
 
 impl Recorder<'_> {
-    /// Index of the next step.
     fn step(&self) -> u32 {
         self.walk.steps.len() as u32
     }

@@ -50,7 +50,6 @@ const QUERIES_PER_THREAD: usize = 64;
 /// The tree as it is cached with the points.
 struct Index(Box<dyn Tree>);
 
-/// The tree over a problem's points.
 fn index_of(problem: &Problem) -> Result<(Arc<Index>, Setup), EngineError> {
     cpu::prepared(problem, SetupPhase::BuildIndex, tree::bytes(problem), 0, || Index(tree::build(problem)))
 }

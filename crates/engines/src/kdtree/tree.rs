@@ -79,7 +79,6 @@ pub fn bytes(problem: &Problem) -> u64 {
     2 * 4 * n * dims + 4 * 4 * n
 }
 
-/// A tree compiled for D dimensions.
 struct Sized<const D: usize> {
     sites: Sites,
     tree: ImmutableKdTree<f32, D>,
@@ -204,7 +203,6 @@ impl<const D: usize> Tree for Sized<D> {
     }
 }
 
-/// A row padded with zeros to D values.
 fn padded<const D: usize>(row: &[f32]) -> [f32; D] {
     let mut values = [0.0; D];
     values[..row.len()].copy_from_slice(row);
@@ -238,7 +236,6 @@ impl Sites {
         Self { positions, starts }
     }
 
-    /// The number of sites.
     fn len(&self) -> usize {
         self.starts.len() - 1
     }

@@ -76,7 +76,6 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     })
 };
 
-/// Warp width in runs.
 const WARP: usize = 32;
 
 /// Queries per block in up to three dimensions: enough that streaming the points costs little compared with

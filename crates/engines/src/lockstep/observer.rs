@@ -118,7 +118,6 @@ pub(super) fn direction_bit(size: usize, fault: Option<Fault>) -> usize {
     if fault == Some(Fault::Direction) { 2 * size } else { size }
 }
 
-/// Compares two keys by distance alone.
 #[inline(always)]
 pub(super) fn is_farther(a: Key, b: Key) -> bool {
     distance_of(a) > distance_of(b)

@@ -147,7 +147,6 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     })
 }
 
-/// The state of a block.
 pub(super) struct Block {
     k: usize,
     threads: usize,

@@ -24,7 +24,6 @@ pub const GROUPS: usize = 8;
 /// Lanes per list in a merge.
 const LANES: usize = 8;
 
-/// Points per window.
 const POINTS: usize = GROUPS * WARP;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
@@ -119,7 +118,6 @@ fn limit_of(last: Key) -> Key {
     last.min(key_of(f32::INFINITY, 0))
 }
 
-/// The lists of a warp's queries.
 struct FusedLists {
     k: usize,
     /// Number of queries; slots beyond them get no candidates.
@@ -200,7 +198,6 @@ impl FusedLists {
         any_full
     }
 
-    /// Merges all buffers into the kept keys.
     fn merge(&mut self) {
         for query in 0..QUERIES {
             let (kept, buffer) = (&mut self.kept[query], &mut self.buffers[query]);
@@ -217,7 +214,6 @@ impl FusedLists {
         }
     }
 
-    /// Merges the rest of the buffers.
     fn finish(&mut self) {
         if self.buffers.iter().any(|buffer| !buffer.is_empty()) {
             self.merge();

@@ -20,7 +20,6 @@ fn sorting(capacity: usize) -> f64 {
     capacity as f64 * (capacity as f64).log2().powi(2)
 }
 
-/// Distances between all queries and all points.
 fn pairs(shape: &Shape) -> f64 {
     shape.n as f64 * shape.q as f64
 }
@@ -98,7 +97,6 @@ pub fn bits_fused(shape: &Shape, device: DeviceKind) -> Cost {
     search(cost, device, "merges", merges * sorting(capacity), [2e-10, 1.5e-6])
 }
 
-/// The cost of loading a problem on a GPU.
 fn loading(shape: &Shape) -> Cost {
     let bytes = shape.n as f64 * shape.d as f64 * 4.0;
     Cost::default().setup("allocation", 1.0, 1.0).setup("upload", bytes, 1.5e-7).search("launch", 1.0, 0.02)

@@ -25,7 +25,6 @@ pub const EXPANDED_OWN: &str = "expanded-own";
 /// The largest k: that of the selector that computes the answer.
 pub const MOST_K: usize = bits::MOST_K;
 
-/// Queries per work item.
 const BLOCK: usize = 4;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].

@@ -399,7 +399,6 @@ fn open<S: FromPoints + 'static>(
 /// Queries per work item, unless more are answered together.
 const BLOCK: usize = 4;
 
-/// Loads a problem for a selector.
 fn load<'p, S: FromPoints + 'static>(
     descriptor: &'static Descriptor,
     problem: &'p Problem,
@@ -412,7 +411,6 @@ fn load<'p, S: FromPoints + 'static>(
     Ok(Box::new(CpuSearch::new(problem, setup, Select { descriptor, points, selector })))
 }
 
-/// A problem's points and a selector.
 struct Select<S> {
     descriptor: &'static Descriptor,
     points: Arc<GroupedPoints<GROUP>>,

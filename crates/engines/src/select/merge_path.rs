@@ -63,7 +63,6 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     })
 }
 
-/// A block's shared memory.
 struct Block {
     capacity: usize,
     threads: usize,

@@ -18,7 +18,6 @@ pub const MOST_K: usize = 2048;
 /// Groups of 32 distances that a warp reads at a time.
 pub const GROUPS: usize = 8;
 
-/// Distances per group.
 const WARP: usize = 32;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
@@ -109,7 +108,6 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     })
 }
 
-/// A warp's queue.
 struct Queue {
     /// The first level is [0, m), the second [m, 2·m), then [2·m, 4·m), …
     levels: Vec<Key>,

@@ -71,7 +71,6 @@ pub const COUNTS: usize = 8;
 /// A selector's counters of one query, in the order of its engine's measures.
 pub type Counts = [u32; COUNTS];
 
-/// How a GPU computes the matrix of distances.
 pub(super) const DISTANCES: Parameter = Parameter {
     name: "distances",
     help: "How a GPU computes distances: one thread per point, with tiles in shared memory, or with tiles in \
@@ -80,7 +79,6 @@ pub(super) const DISTANCES: Parameter = Parameter {
     default: "registers",
 };
 
-/// What is timed.
 pub(super) const TIMED: Parameter = Parameter {
     name: "timed",
     help: "What a GPU's search time includes: the distances and the selection, or the selection alone; no \
@@ -96,12 +94,10 @@ fn resolved(parameters: &Parameters, own: impl IntoIterator<Item = (&'static str
     Parameters::from_iter(shared.into_iter().chain(own))
 }
 
-/// The value of a parameter, or its default.
 fn value_of(parameters: &Parameters, name: &str, default: &str) -> String {
     parameters.get(name).unwrap_or(default).to_owned()
 }
 
-/// The function behind [`Selector::select`].
 type Select = dyn Fn(&[f32], &mut Vec<Key>) -> Counts + Send + Sync;
 
 /// Finds the k smallest of a row of squared distances by (distance, position).
@@ -114,7 +110,6 @@ pub struct Selector {
 }
 
 impl Selector {
-    /// A selector from a function of a row.
     fn new(
         parameters: Parameters,
         select: impl Fn(&[f32], &mut Vec<Key>) -> Counts + Send + Sync + 'static,

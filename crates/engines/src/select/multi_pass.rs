@@ -39,7 +39,6 @@ pub static MEASURES: [Measure; 4] = [
     ),
 ];
 
-/// Whether positions are moved along with distances.
 const STAGES: Parameter = Parameter {
     name: "stages",
     help: "Whether positions are moved along with distances (1), or the k-th distance is found first and \
@@ -48,7 +47,6 @@ const STAGES: Parameter = Parameter {
     default: "1",
 };
 
-/// Whether the final sort is timed.
 const SORTED: Parameter = Parameter {
     name: "sorted",
     help: "Whether a GPU's search time includes the sort of the k nearest (1) or not (0); answers are \

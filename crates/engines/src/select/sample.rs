@@ -61,7 +61,6 @@ impl Sample {
     }
 }
 
-/// Minimum `number` of a row's sample.
 fn sampled_minimum(row: &[f32], sample: Sample, number: usize) -> u32 {
     let first = number * (row.len() / sample.group / sample.minima) * sample.group;
     row[first..first + sample.group].iter().copied().fold(f32::INFINITY, f32::min).to_bits()

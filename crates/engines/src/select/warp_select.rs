@@ -118,7 +118,6 @@ pub fn watch<const W: usize, O: Observer<W>>(
 struct WarpQueues<const W: usize, O> {
     warp_queue: Vec<Lanes<Key, W>>,
     lane_queue: Vec<Lanes<Key, W>>,
-    /// The k-th key.
     limit: Key,
     k: usize,
     counts: Counts,

@@ -158,7 +158,6 @@ fn add_squared_difference(centres: &Lanes<f64, WARP>, q: f64, mut acc: Lanes<f64
     acc
 }
 
-/// Adds one dimension of a scalar product.
 #[inline(always)]
 fn add_product(centres: &Lanes<f64, WARP>, q: f64, mut acc: Lanes<f64, WARP>) -> Lanes<f64, WARP> {
     for lane in 0..WARP {
@@ -201,7 +200,6 @@ fn round_down(value: f64) -> f32 {
     if f64::from(nearest) > value { f32::from_bits(nearest.to_bits() - 1) } else { nearest }
 }
 
-/// The norm of a row of coordinates.
 #[inline(always)]
 fn row_length(row: &[f32]) -> f64 {
     let mut acc = 0.0f64;

@@ -6,7 +6,6 @@ use super::queue::{CANDIDATES, WARP};
 use crate::knn::cost::out_of_cache;
 use crate::knn::{Cost, DeviceKind, Shape};
 
-/// Slots of the queue.
 const PLACES: f64 = CANDIDATES as f64;
 
 /// Queries that fill a GPU; beyond them, time grows with their number. Fewer are distributed to up to 32
@@ -16,15 +15,12 @@ const FILLING: f64 = 250.0;
 /// The same for computing all distances: a block has 16 queries.
 const FILLING_DISTANCES: f64 = 16.0;
 
-/// The work of one query.
 struct Query {
     /// Clusters whose bounds are computed and sorted.
     clusters: f64,
     /// Points whose distances are read.
     accessed: f64,
-    /// Merges of the queue.
     merges: f64,
-    /// The capacity of the result.
     capacity: f64,
 }
 
@@ -46,12 +42,10 @@ impl Query {
         }
     }
 
-    /// Comparators of all merges.
     fn comparators(&self) -> f64 {
         self.merges * (PLACES * PLACES.log2().powi(2) / 2.0 + self.capacity * self.capacity.log2())
     }
 
-    /// Comparators for sorting the clusters.
     fn sorting(&self) -> f64 {
         self.clusters * self.clusters.log2().max(1.0).powi(2)
     }

@@ -154,7 +154,6 @@ fn active_threads(measured: &Measured) -> Option<f64> {
     measured.ratio("accessed", "groups")
 }
 
-/// Opens one of the two engines.
 fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {
     match device {
         DeviceId::Gpu(_) => open_step(device, descriptor),
@@ -174,7 +173,6 @@ fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Eng
     }
 }
 
-/// Queries per work item.
 const BLOCK: usize = 16;
 
 /// The points, prepared for one of the two algorithms.
@@ -226,7 +224,6 @@ fn clusters(
     })
 }
 
-/// A problem's prepared points.
 struct Step {
     descriptor: &'static Descriptor,
     plan: Plan,

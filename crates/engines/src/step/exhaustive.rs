@@ -79,7 +79,6 @@ fn store_distances(points: &GroupedPoints<WARP>, query: &[f32], distances: &mut 
     }
 }
 
-/// Each cluster's smallest key.
 #[inline(always)]
 fn minima(distances: &[Lanes<f32, WARP>], n: usize, groups_in_cluster: usize, order: &mut Vec<Key>) {
     order.clear();

@@ -51,7 +51,6 @@ impl Scale {
         }
     }
 
-    /// The cell of a coordinate along an axis.
     #[inline(always)]
     fn cell(&self, axis: usize, coordinate: f32) -> u64 {
         ((f64::from(coordinate) - f64::from(self.low[axis])) * self.cells) as u64

@@ -160,7 +160,6 @@ fn move_to_front(ball: &mut Ball<'_>, list: &mut [usize], end: usize, support: &
 /// along vᵢ.
 struct Ball<'a> {
     points: Rows<'a>,
-    /// Points on the boundary.
     size: usize,
     /// For each point: its direction perpendicular to the hull of the previous ones, and twice the squared
     /// length of that. The first point is the common origin.

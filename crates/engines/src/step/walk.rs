@@ -62,7 +62,6 @@ struct Recorder<'a> {
 }
 
 impl Recorder<'_> {
-    /// Index of the next step.
     fn step(&self) -> u32 {
         self.walk.steps.len() as u32
     }

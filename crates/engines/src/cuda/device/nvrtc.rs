@@ -116,7 +116,6 @@ fn options(unit: Unit, architecture: &str) -> Vec<String> {
     options
 }
 
-/// Compiles source text to a cubin.
 fn compile_source(source: &str, options: &[String]) -> Result<Vec<u8>, String> {
     struct Program(sys::nvrtcProgram);
     impl Drop for Program {

@@ -204,7 +204,6 @@ impl Layout {
         Ok(points)
     }
 
-    /// Rearranges `count` rows, starting at point `first`.
     fn group(
         self,
         kernels: &mut Kernels,

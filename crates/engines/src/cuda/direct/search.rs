@@ -223,7 +223,6 @@ impl Direct {
         Ok(())
     }
 
-    /// The output buffers of a launch of `count` queries.
     fn tally(&mut self, stream: &Arc<CudaStream>, count: usize) -> Result<TallyOut, DriverError> {
         if self.tally.as_ref().is_none_or(|tally| tally.counters.len() < count) {
             // Free the old buffers first.

@@ -125,7 +125,6 @@ mod tests {
         assert!(pairs == 1000 && kept == 0, "{kept} of {pairs} pairs survive that are a tenth too far");
     }
 
-    /// Rounds to the nearest BF16.
     fn bf16(value: f32) -> f64 {
         let bits = value.to_bits();
         f64::from(f32::from_bits((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff_0000))

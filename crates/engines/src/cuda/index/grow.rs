@@ -19,7 +19,6 @@ use crate::index::{Depth, Frame as HostFrame, Part, WARP};
 /// Keys per tile, which a block sorts.
 const TILE: usize = (SORT_THREADS * SORT_ITEMS) as usize;
 
-/// Digits per pass.
 const DIGITS: usize = 1 << SORT_BITS;
 
 /// Device memory for sorting rows. The sorted order is in it afterwards.
@@ -84,7 +83,6 @@ pub struct DeviceTree {
     d: usize,
 }
 
-/// The layout of a tree over n points.
 struct Layout {
     leaves: usize,
     /// Boxes of each height, without padding; 0 above the top.

@@ -15,13 +15,10 @@ use super::search::open;
 use crate::index::{self, BVH};
 use crate::knn::{DeviceId, Engine, EngineError};
 
-/// The unit of the steps that build a tree.
 const BUILD: &str = "index/build";
 
-/// The unit of the search by packets.
 const PACKET: &str = "index/packet";
 
-/// The unit of the search.
 const TRAVERSE: &str = "index/traverse";
 
 /// Opens a given GPU for the engine.

@@ -34,7 +34,6 @@ fn unit(problem: &Problem) -> Unit {
 pub struct Bvh {
     tree: Arc<DeviceTree>,
     grower: Grower,
-    /// For the queries of a launch.
     scratch: Option<Scratch>,
     /// Whether the queries are the points, in the same order.
     all_points: bool,

@@ -30,10 +30,8 @@ const THREADS: usize = 4096;
 /// The most parts per row by default: one block merges their results.
 const MOST_PARTS: usize = 512;
 
-/// The fewest batches per part.
 const BATCHES: usize = 8;
 
-/// The kernels for divided rows.
 struct Divided {
     bound: CudaFunction,
     parts: CudaFunction,
@@ -53,7 +51,6 @@ struct Bits {
     /// Size of a block's ring of batches.
     ring_bytes: u32,
     parts: usize,
-    /// Distances per part.
     part: usize,
     timed: CudaFunction,
     counted: CudaFunction,

@@ -89,7 +89,6 @@ impl DeviceSelector for DistancesAlone {
 /// Upper bound on the bytes that cuBLAS allocates for itself.
 const WORKSPACE: usize = 64 << 20;
 
-/// Lanes of a warp.
 const WARP: u32 = 32;
 
 /// The kernels of the expanded form, and their memory besides the tile.

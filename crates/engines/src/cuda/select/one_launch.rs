@@ -25,7 +25,6 @@ use crate::select::{
     warp_select,
 };
 
-/// Lanes of a warp.
 const WARP: u32 = 32;
 
 /// Bytes of shared memory that every GPU gives a block by default.
@@ -37,7 +36,6 @@ struct OneLaunch {
     kernels: BuildKernels,
     /// Rows per block.
     rows: u32,
-    /// Per block.
     threads: u32,
     /// Dynamic shared memory per block.
     shared_bytes: u32,
@@ -233,7 +231,6 @@ fn queues(
 /// `bits-fused`, which has no matrix.
 struct BitsFused {
     layout: Layout,
-    /// Per block.
     warps: u32,
     kernels: BuildKernels,
 }

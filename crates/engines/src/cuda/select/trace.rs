@@ -16,7 +16,6 @@ use crate::cuda::interface::select::{
 use crate::knn::{Build, EngineError, EngineId, Neighbors, Problem};
 use crate::select::{RADIX_SELECT, WARP_SELECT, warp_select};
 
-/// Lanes of a warp.
 const WARP: u32 = 32;
 
 /// Selects one query's neighbours with the traced build of warp select. Returns the recorded words and the
@@ -86,7 +85,6 @@ pub fn trace_radix_select(
     Ok((traced, row.download(cuda)?))
 }
 
-/// Loads the traced build of a unit's kernel.
 fn traced(cuda: &mut Cuda, engine: EngineId, unit: Unit, name: &str) -> Result<CudaFunction, EngineError> {
     cuda.kernel(engine, Unit { builds: Builds::Traced, ..unit }, name)
 }
@@ -118,7 +116,6 @@ impl Row {
         Ok(Self { memory, matrix, query })
     }
 
-    /// The selector's argument.
     fn selection(&mut self, cuda: &Cuda) -> Selection {
         let tile = self.matrix.tile(&cuda.stream, &self.memory, self.query, 1);
         let selection = selection(&cuda.stream, &mut self.memory, self.query, 1);

@@ -24,7 +24,6 @@ const ROOMY_LISTS: u64 = 1 << 22;
 const SCRATCH: u64 = 1 << 29;
 /// Blocks per multiprocessor: eight run at a time, and with this many the last to finish leaves little idle.
 const BLOCKS: u64 = 32;
-/// Blocks resident on a multiprocessor.
 const RESIDENT_BLOCKS: u32 = 8;
 
 /// The partition of a problem.
@@ -78,7 +77,6 @@ impl Plan {
         plan
     }
 
-    /// Bytes of a query's minima, bound, count and list.
     fn query_bytes(&self) -> u64 {
         8 * u64::from(self.capacity) + 4 * u64::from(self.groups()) + 8
     }

@@ -16,7 +16,6 @@ use super::search::open;
 use crate::knn::{Descriptor, DeviceId, Engine, EngineError};
 use crate::step::Plan;
 
-/// The unit of clustering.
 const CLUSTER: &str = "step/cluster";
 
 /// The unit of the steps before clusters are visited.
@@ -25,7 +24,6 @@ const ORDER: &str = "step/order";
 /// The unit of the visit by several warps per query.
 const SHARE: &str = "step/share";
 
-/// The unit of the visit.
 const VISIT: &str = "step/visit";
 
 /// Opens a given GPU for one of the two engines.

@@ -45,7 +45,6 @@ enum Prepared {
 }
 
 impl Prepared {
-    /// The number of clusters.
     fn clusters(&self) -> usize {
         match self {
             Self::Clusters { clusters, .. } => clusters.count,

@@ -119,7 +119,6 @@ impl Sharing {
         self.gather(stream, visit.queries, visit.found, shares)
     }
 
-    /// Resets the bounds.
     fn begin(&mut self, stream: &Arc<CudaStream>) -> Result<Shares, DriverError> {
         stream.memset_zeros(&mut self.bounds)?;
         Ok(Shares {

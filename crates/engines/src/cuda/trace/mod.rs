@@ -50,13 +50,11 @@ fn or_on_the_twin(error: EngineError) -> EngineError {
     }
 }
 
-/// A query's neighbours, as in a [`Trace`].
 fn neighbours(neighbors: &Neighbors, query: usize) -> Vec<(u32, f32)> {
     let (positions, squared_distances) = neighbors.of(query);
     positions.iter().copied().zip(squared_distances.iter().copied()).collect()
 }
 
-/// Words per group without a candidate.
 const GROUP_WORDS: usize = 3;
 
 /// The recorded events and the answer.
@@ -97,7 +95,6 @@ pub fn groups_in_batch(dims: usize, groups: Option<usize>) -> usize {
     groups.unwrap_or(most).clamp(1, most)
 }
 
-/// Whether points are staged as whole rows.
 fn whole_rows(dims: usize) -> bool {
     Variant::new(1, dims).dims != 0
 }
@@ -214,7 +211,6 @@ impl Cuda {
         }
     }
 
-    /// Allocates the trace buffer.
     fn room(&self, problem: &Problem, words: usize) -> Result<CudaSlice<u32>, EngineError> {
         let needed = 4 * words as u64;
         host_memory::check(problem, needed)?;

@@ -16,12 +16,10 @@ use crate::knn::{EngineError, Neighbors, Parameters, Problem, Search};
 use crate::lockstep::{Key, Lanes, PADDING, key_of, registers_for};
 use crate::select::{self, PassObserver, RADIX_SELECT, WARP_SELECT, warp_select};
 
-/// Reads words in order.
 struct Words<'a> {
     words: &'a [u32],
     /// Index of the event's first word.
     event: usize,
-    /// Index of the next word.
     next: usize,
 }
 
@@ -36,7 +34,6 @@ impl<'a> Words<'a> {
         self.number()
     }
 
-    /// The error for an unknown kind.
     fn no_kind(&self, kind: u32) -> TraceError {
         TraceError::Kind { at: self.event, kind }
     }
@@ -46,7 +43,6 @@ impl<'a> Words<'a> {
         self.event
     }
 
-    /// The next `count` words of the event.
     fn take(&mut self, count: usize) -> Result<&'a [u32], TraceError> {
         let (taken, _) =
             self.words[self.next..].split_at_checked(count).ok_or(TraceError::Cut { at: self.event })?;
@@ -54,7 +50,6 @@ impl<'a> Words<'a> {
         Ok(taken)
     }
 
-    /// The next word of the event.
     fn number(&mut self) -> Result<u32, TraceError> {
         Ok(self.take(1)?[0])
     }
@@ -64,13 +59,11 @@ impl<'a> Words<'a> {
         Ok(key(self.take(2)?))
     }
 
-    /// One key per lane.
     fn keys(&mut self) -> Result<Lanes<Key, WARP>, TraceError> {
         let words = self.take(2 * WARP)?;
         Ok(std::array::from_fn(|lane| key(&words[2 * lane..])))
     }
 
-    /// `registers` keys per lane, register by register.
     fn queue(&mut self, registers: usize) -> Result<Vec<Lanes<Key, WARP>>, TraceError> {
         (0..registers).map(|_| self.keys()).collect()
     }

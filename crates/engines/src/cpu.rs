@@ -406,7 +406,7 @@ mod tests {
                 && first.stop_ns == second.start_ns
                 && second.start_ns <= second.stop_ns
         );
-        assert_eq!((first.sm, first.warp), (0, 0), "a test is no thread of the pool");
+        assert_eq!((first.sm, first.warp), (0, 0), "a test does not run on the pool");
     }
 
     struct Idle;

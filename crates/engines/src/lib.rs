@@ -3,7 +3,6 @@
 //! An engine declares itself in a [`Descriptor`] and says how it searches a loaded problem: on the CPU by a
 //! [`cpu::Searcher`], on a GPU by the kernels that it launches (`cuda/search.rs`). Those two modules hold the
 //! code that engines share.
-//! in common is there.
 
 // Aliases, so that paths such as `crate::memory` and `crate::knn` are the same in every crate.
 use warpscope_base::{files, memory, progress};

@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_processor_is_measured() {
-        let peaks = of_processor(&mut || true).expect("nobody cancels");
+        let peaks = of_processor(&mut || true).expect("not cancelled");
         assert!(
             peaks.are_sensible() && peaks.bytes_per_second.is_some() && peaks.launch_ms.is_none(),
             "{peaks:?}"

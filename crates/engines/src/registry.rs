@@ -128,7 +128,7 @@ mod tests {
     fn descriptors_are_complete_and_differ() {
         let mut ids = HashSet::new();
         for engine in ENGINES {
-            assert!(ids.insert(engine.id), "{} is there twice", engine.id);
+            assert!(ids.insert(engine.id), "duplicate id {}", engine.id);
             assert!(
                 engine.about.ends_with('.') && !engine.source.is_empty() && !engine.runs_on.is_empty(),
                 "{}",
@@ -136,7 +136,7 @@ mod tests {
             );
             assert!(
                 !engine.keeps.is_empty() && engine.keeps.is_sorted_by_key(|keeps| keeps.place),
-                "{}: what it keeps, fastest memory first",
+                "{}: keeps must be sorted, fastest memory first",
                 engine.id
             );
             assert!(
@@ -148,7 +148,7 @@ mod tests {
                 engine.id
             );
             let columns: HashSet<_> = engine.measures.iter().map(|measure| measure.name).collect();
-            assert_eq!(columns.len(), engine.measures.len(), "{}: two measures of a name", engine.id);
+            assert_eq!(columns.len(), engine.measures.len(), "{}: duplicate measure names", engine.id);
             assert!(
                 engine
                     .measures
@@ -160,14 +160,10 @@ mod tests {
             );
             assert!(
                 engine.convergence.is_none_or(|name| engine.measure(name).is_some()),
-                "{}: nothing counts its history",
+                "{}: history without its measure",
                 engine.id
             );
-            assert!(
-                engine.phases.is_empty() || engine.counts(),
-                "{}: a profile is of the counted build",
-                engine.id
-            );
+            assert!(engine.phases.is_empty() || engine.counts(), "{}: phases without counters", engine.id);
         }
     }
 

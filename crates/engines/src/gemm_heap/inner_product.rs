@@ -419,7 +419,7 @@ mod tests {
         assert_eq!(
             Filter::new(&[1.0], 1, gamma(1 << 23)).scale(&[1.0]),
             None,
-            "Γ says nothing of so many dimensions"
+            "Γ is useless in this many dimensions"
         );
         assert!(gamma(3) < 1e-6 && gamma(1 << 22) < 0.5);
     }

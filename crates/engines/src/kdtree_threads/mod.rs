@@ -82,7 +82,7 @@ pub static MEASURES: [Measure; 3] = [
     Measure::new(
         "candidates",
         ["candidate", "candidates"],
-        "Points retained: closer than the k-th so far, and taken into the heap.",
+        "Points retained: closer than the k-th so far, and added to the heap.",
     ),
     Measure::new(
         "steps",

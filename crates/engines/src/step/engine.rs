@@ -165,7 +165,7 @@ fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Eng
                 let (points, setup) = cpu::grouped(problem, distances)?;
                 (Prepared::Rows(points), setup)
             } else {
-                let (clusters, setup) = clusters(problem, &plan, &Silent)?.expect("nobody cancels");
+                let (clusters, setup) = clusters(problem, &plan, &Silent)?.expect("not cancelled");
                 (Prepared::Clusters(clusters), setup)
             };
             Ok(Box::new(CpuSearch::new(problem, setup, Step { descriptor, plan, points })))

@@ -54,7 +54,7 @@ pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64
             sums: sums.device_ptr_mut(stream).0,
             steps: STEPS as u32,
         };
-        // SAFETY: `Probe` is the kernel's parameter; its pointers cover as many numbers as there are cases.
+        // SAFETY: `Probe` is the kernel's parameter; its pointers cover the numbers of all cases.
         unsafe { launch(stream, &function, blocks(TILES as u32, 32), &arguments) }?;
         read(stream, &sums)
     };
@@ -147,7 +147,7 @@ impl Cases {
 
 /// The bits of a value that BF16 represents exactly.
 fn bf16(value: f32) -> u16 {
-    debug_assert!(value.to_bits() & 0xffff == 0, "{value} is no BF16");
+    debug_assert!(value.to_bits() & 0xffff == 0, "{value} is not a BF16");
     (value.to_bits() >> 16) as u16
 }
 

@@ -40,9 +40,9 @@ pub static MEASURES: [Measure; 1] = [Measure {
 /// The engine's parameters.
 pub static PARAMETERS: [Parameter; 1] = [Parameter {
     name: "kernel",
-    help: "Which distances are timed: by the rule, with tiles in registers, with tiles in shared memory or \
-           with one thread per point; or by the expanded form, with the matrix product of cuBLAS if available, or \
-           with ours. A CPU has the rule and our expanded form.",
+    help: "Which distances are timed: by the rule, with tiles in registers, with tiles in shared memory \
+           or with one thread per point; or by the expanded form, with the matrix product of cuBLAS if \
+           available, or with ours. A CPU has the rule and our expanded form.",
     values: Values::Words(&["registers", "tiles", "naive", EXPANDED, EXPANDED_OWN]),
     default: "registers",
 }];

@@ -1,18 +1,18 @@
-// What every kernel may write for the host besides its answer: tallies and a trace. Twin of the types in
-// crates/knn/src/answer.rs. build/interface.rs makes Rust of this file.
+// Output of every kernel besides its answer: tallies and a trace. Twin of the types in
+// crates/knn/src/answer.rs. build/interface.rs generates Rust from this file.
 #pragma once
 
 #include "key.cuh"
 
 namespace warpscope {
 
-// Merges that a query's convergence history keeps: the first 63 and the latest.
+// Merges in a query's convergence history: the first 63 and the latest.
 constexpr unsigned CONVERGENCE_ENTRIES = 64;
 
 enum WarpPhase : unsigned { LOAD_BATCH, FILTER, INSERT, SORT, MERGE, WRITE_OUT };
 constexpr unsigned WARP_PHASES = 6;
 
-// What a query's search did: `knn::Counters`.
+// Counters of a query's search: `knn::Counters`.
 struct Counters {
     unsigned merges;
     unsigned candidates;
@@ -33,7 +33,7 @@ struct WarpSpan {
     unsigned warp;
 };
 
-// Where tallies go, in global memory, an entry a query of this launch.
+// Destination of the tallies in global memory, one entry per query of this launch.
 struct TallyOut {
     Counters* counters;             // q
     ConvergenceEntry* convergence;  // q x CONVERGENCE_ENTRIES
@@ -41,17 +41,17 @@ struct TallyOut {
     WarpSpan* spans;                // q
 };
 
-// The first word of each event of a trace; observer.cuh says what follows.
+// The first word of each event of a trace; observer.cuh describes the words that follow.
 enum TraceEvent : unsigned {
     BATCH = 1, GROUP, APPENDED, FILTERED_AGAIN, FULL, PADDED, SWAPPED, LAYER, MINIMUM, MERGED, FINISHED
 };
 
-// Where a trace goes, in global memory.
+// Destination of a trace in global memory.
 struct Trace {
     unsigned* words;
     unsigned long long capacity;  // of `words`
-    unsigned long long* needed;   // becomes the words of the whole trace, whether they had room or not
-    Key* keys;                    // 2 K, for the recorder itself: the warp's keys before a step and after it
+    unsigned long long* needed;   // output: words of the whole trace, including those that did not fit
+    Key* keys;                    // 2 K, scratch of the recorder: the warp's keys before and after a step
 };
 
 }  // namespace warpscope

@@ -1,7 +1,6 @@
-// What a warp counts of its search, and the three builds of runs. Twin of
-// crates/engines/src/lockstep/counters.rs.
+// Counters of a warp's search, and the three builds of runs. Twin of crates/engines/src/lockstep/counters.rs.
 //
-// Every number is of the whole warp, so each lane keeps a copy and lane 0 writes it.
+// All numbers are per warp. Only lane 0 updates them.
 #pragma once
 
 #include "common_interface.cuh"
@@ -10,7 +9,7 @@
 
 namespace warpscope {
 
-// The clock of a warp, in shared memory: its queries share it, and registers are for keys.
+// A warp's clock. It is shared by its queries and in shared memory, because registers are for keys.
 struct WarpClock {
     unsigned long long cycles[WARP_PHASES];
     unsigned long long start_ns;
@@ -24,8 +23,8 @@ __device__ __forceinline__ unsigned long long global_nanoseconds() {
     return now;
 }
 
-// What a query's warp notes, in shared memory, because registers are for keys. Only lane 0 reads and writes
-// it, so there is nothing to wait for.
+// A query's tally, in shared memory, because registers are for keys. Only lane 0 reads and writes it, so no
+// barrier is needed.
 struct TallyNotes {
     const TallyOut* out;
     Counters counters;
@@ -46,7 +45,7 @@ struct Counted {
             *notes = {out, {0, 0, 0}, query, clock};
         }
     }
-    // Takes up what an earlier launch wrote of this query.
+    // Loads what an earlier launch wrote for this query.
     __device__ __forceinline__ void resume() {
         if (warp::lane_id() == 0) {
             notes->counters = notes->out->counters[notes->query];
@@ -79,7 +78,7 @@ struct Counted {
     }
 };
 
-// Also the clock at every change of phase: elapsed cycles, waiting included.
+// Also accumulates the elapsed cycles of each phase, waiting included.
 struct Profiled : Counted {
     static constexpr bool PROFILED = true;
 
@@ -109,7 +108,7 @@ struct Profiled : Counted {
             clock->since = now;
         }
     }
-    // A warp's cycles are shared out evenly among its queries; the span is the warp's.
+    // A warp's cycles are divided evenly among its queries; the span is the warp's.
     __device__ __forceinline__ void write(unsigned queries) {
         Counted::write(queries);
         enter(WRITE_OUT);

@@ -1,12 +1,11 @@
-// Batches of points in shared memory, and distances to a window of groups. Twin of
-// crates/engines/src/lockstep/distance.rs.
+// Points in groups of 32 lanes, and distances from them. Twin of crates/engines/src/lockstep/distance.rs.
 //
-// The rule, on every device: acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) } in f32.
-// __fmaf_rn and __fsub_rn keep the compiler from fusing or reordering it whatever its flags. fma(t, t, 0) is
-// t * t, to the bit.
+// The rule on every device: acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) } in f32.
+// __fmaf_rn and __fsub_rn keep the compiler from fusing or reordering operations, whatever its flags. fma(t,
+// t, 0) equals t * t, bit for bit.
 //
-// Places past the last point hold infinity: their distance is infinite, no filter lets it through, and so
-// neither the filter nor the window needs to know where the points end.
+// Slots past the last point hold infinity. Their distances are infinite and never pass the filter, so neither
+// the filter nor the window checks for the end of the points.
 #pragma once
 
 #include "key.cuh"
@@ -23,7 +22,7 @@ __device__ __forceinline__ float add_squared_difference(float p, float q, float 
     return __fmaf_rn(t, t, acc);
 }
 
-// The squared distance of a point and a query; a point's coordinates are STRIDE floats apart.
+// The squared distance of a point and a query. A point's coordinates are STRIDE floats apart.
 template <int STRIDE = 1>
 __device__ __forceinline__ float squared_distance(const float* point, const float* query, unsigned d) {
     float acc = 0.0f;
@@ -33,8 +32,8 @@ __device__ __forceinline__ float squared_distance(const float* point, const floa
     return acc;
 }
 
-// d = 2 and 3: a batch lies in shared memory as it does in global memory, row by row. Lanes that read a row
-// of three floats each hit 32 different banks; rows of two are read as one 64-bit word.
+// d = 2 and 3: a batch in shared memory has the layout of global memory, row by row. Lanes that read a row of
+// three floats each hit 32 different banks; a row of two is read as one 64-bit word.
 template <int D>
 __device__ __forceinline__ void load_row(float (&point)[D], const float* row);
 
@@ -52,7 +51,7 @@ __device__ __forceinline__ void load_row<3>(float (&point)[3], const float* row)
     point[2] = row[2];
 }
 
-// A row number by number, for what is read once.
+// Copies a row number by number, for data that is read once.
 template <int D>
 __device__ __forceinline__ void copy_row(float (&to)[D], const float* row) {
 #pragma unroll
@@ -71,9 +70,9 @@ __device__ __forceinline__ float squared_distance(const float (&point)[D], const
     return acc;
 }
 
-// Any other d: a window of POINTS points lies in global memory dimension by dimension, `stride` floats apart,
-// and passes through shared memory a tile of dimensions at a time. Of one point, for the few that are looked
-// at again:
+// Any other d: a window of POINTS points is stored in global memory dimension by dimension, `stride` floats
+// apart, and staged in shared memory in tiles of dimensions. This is the distance of one point, for the few
+// that are recomputed.
 __device__ __forceinline__ float squared_distance_of_column(const float* column, unsigned stride,
                                                             const float* query, unsigned d) {
     float acc = 0.0f;
@@ -83,9 +82,9 @@ __device__ __forceinline__ float squared_distance_of_column(const float* column,
     return acc;
 }
 
-// Brings rows first_row ... first_row + count - 1 of n into that order; first_row is a multiple of POINTS. A
-// window has `padded` dimensions: past d they are 0, and so is their difference. Past n the first dimension
-// is infinite, and so is the distance.
+// Transposes rows first_row ... first_row + count - 1 of n into windows; first_row is a multiple of POINTS. A
+// window has `padded` dimensions. Past d they are 0, which adds nothing to a distance. Past n the first
+// dimension is infinite, and so is the distance.
 template <unsigned POINTS>
 __device__ __forceinline__ void group_rows(const float* rows, float* windows, unsigned first_row,
                                            unsigned count, unsigned n, unsigned d, unsigned padded) {

@@ -1,6 +1,6 @@
-// What a build adds to a search: counters, or a trace. The timed build adds nothing: what instruments a
-// search is a template argument, and each call is in an `if constexpr`. Where counting is no more than an
-// addition to a register, only writing the sum is: a sum that is not written the compiler leaves out.
+// Instrumentation of a build: counters or a trace. A template argument selects it, and each call is in an `if
+// constexpr`, so the timed build contains none of it. Where counting is just an addition to a register, only
+// the write is conditional: the compiler removes sums that are never written.
 #pragma once
 
 #include "common_interface.cuh"
@@ -8,18 +8,18 @@
 
 namespace warpscope {
 
-// Nothing is written down.
+// Records no trace.
 struct NoTrace {
     static constexpr bool TRACED = false;
 };
 
-// Nothing is counted.
+// Counts nothing.
 struct NoCounters : NoTrace {
     static constexpr bool COUNTED = false;
     static constexpr bool PROFILED = false;
 };
 
-// Writes what was counted of a query, in the order in which the host has it.
+// Writes the counters of a query, in the host's order.
 template <class... Numbers>
 __device__ __forceinline__ void write_counts(unsigned* counts, Numbers... numbers) {
     unsigned all[] = {numbers...};
@@ -29,28 +29,28 @@ __device__ __forceinline__ void write_counts(unsigned* counts, Numbers... number
     }
 }
 
-// A count as the host has it: the largest number that there is stands for all beyond.
+// A count saturated to 32 bits, as the host stores it.
 __device__ __forceinline__ unsigned saturated(unsigned long long count) {
     return static_cast<unsigned>(min(count, 0xffffffffull));
 }
 
-// Writes the events of one warp. An event that has no room is counted, and so is every later one: the host
-// makes room for all of them and searches again.
+// Writes the events of one warp. Once an event does not fit, it and all later ones are only counted; the host
+// then allocates enough memory and searches again.
 struct TraceWriter {
     static constexpr bool TRACED = true;
 
     Trace trace;
     unsigned lane = warp::lane_id();
-    unsigned long long count = 0;  // of words, the same in every lane
+    unsigned long long count = 0;  // of words, equal in all lanes
 
-    // Where the next words go; null where they have no room.
+    // Where the next words go; null if they do not fit.
     __device__ __forceinline__ unsigned* room(unsigned words) {
         unsigned* at = trace.words + count;
         count += words;
         return count <= trace.capacity ? at : nullptr;
     }
 
-    // An event's kind, and words that are the same in every lane.
+    // Writes an event's kind, and words that are the same in every lane.
     template <class... Words>
     __device__ __forceinline__ void event(unsigned kind, Words... words) {
         unsigned all[] = {kind, words...};
@@ -64,7 +64,7 @@ struct TraceWriter {
         }
     }
 
-    // A key a lane, of each two words: position, distance.
+    // Writes each lane's key as two words: position, distance.
     __device__ __forceinline__ void keys(Key key) {
         if (unsigned* at = room(2 * WARP)) {
             at[2 * lane] = index_of(key);
@@ -76,7 +76,7 @@ struct TraceWriter {
         return static_cast<unsigned>(key >> 32);
     }
 
-    // Says how long the whole trace is.
+    // Reports the length of the whole trace.
     __device__ __forceinline__ void end_trace() {
         if (lane == 0) {
             *trace.needed = count;

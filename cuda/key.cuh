@@ -1,4 +1,4 @@
-// A candidate as one number, and the values that stand for "no point". Twin of
+// A candidate packed into one number, and the padding value for unused slots. Twin of
 // crates/engines/src/lockstep/key.rs.
 #pragma once
 
@@ -6,12 +6,12 @@ namespace warpscope {
 
 __device__ __forceinline__ float infinite_distance() { return __uint_as_float(0x7f800000u); }
 
-// A candidate as one number: the bits of its squared distance, then its index. Distances are not negative, so
-// their bits order as they do, and comparing keys compares the pair (distance, index): an equal, later point
-// never pushes out an earlier one.
+// A candidate packed into one number: the bits of its squared distance, then its index. Distances are not
+// negative, so their bits sort like the floats, and comparing keys compares (distance, index): a later point
+// at an equal distance never displaces an earlier one.
 using Key = unsigned long long;
 
-// What fills unused places: (+inf, 0xffffffff), after every real key.
+// Fills unused slots: (+inf, 0xffffffff), greater than every real key.
 constexpr Key PADDING = 0x7f800000ffffffffull;
 
 __device__ __forceinline__ Key key_of(float squared_distance, unsigned index) {
@@ -24,8 +24,8 @@ __device__ __forceinline__ float distance_of(Key key) {
 
 __device__ __forceinline__ unsigned index_of(Key key) { return static_cast<unsigned>(key); }
 
-// `condition ? a : b` between values. The operator itself, between two registers, is a choice between two
-// places, and would move the whole array to local memory.
+// `condition ? a : b` on values. Between two registers the operator itself selects between lvalues, which
+// would move the whole array to local memory.
 template <class T>
 __device__ __forceinline__ T choose(bool condition, T a, T b) {
     return condition ? a : b;

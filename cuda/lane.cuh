@@ -1,15 +1,16 @@
-// Choosing and sorting within a lane: N values in its registers. No lane waits for another, and nothing is
-// shuffled: 32 lists in the steps of one. Twin of crates/engines/src/index/lane.rs.
+// Selection and sorting within a lane: N values in its registers. Lanes neither wait for one another nor
+// shuffle, so a warp processes 32 lists in lockstep. Twin of crates/engines/src/index/lane.rs.
 //
-// Registers are indexed by constants only. Sizes and strides are template arguments, as in warp/bitonic.cuh.
+// Registers can only be indexed by constants, so sizes and strides are template arguments, as in
+// warp/bitonic.cuh.
 #pragma once
 
 #include "key.cuh"
 
 namespace warpscope {
 
-// The register of a number that is no constant: chosen by comparisons, as an index would move all of them to
-// local memory.
+// The register with a variable number, chosen by comparisons: an index would move all of them to local
+// memory.
 template <int N, class T>
 __device__ __forceinline__ T register_at(const T (&values)[N], unsigned number) {
     T chosen = values[0];
@@ -34,9 +35,9 @@ __device__ __forceinline__ void exchange(Key& low, Key& high) {
     low = least;
 }
 
-// The layers of Batcher's odd-even merge sort that merge runs of SIZE, from the one of STRIDE on (Knuth,
-// TAOCP 3, 5.2.2, algorithm M): a fifth fewer comparators than the bitonic sort, which needs its regularity
-// only between lanes.
+// The layers of Batcher's odd-even merge sort that merge runs of SIZE, starting at STRIDE (Knuth, TAOCP 3,
+// 5.2.2, algorithm M). It has a fifth fewer comparators than the bitonic sort, whose regularity only matters
+// between lanes.
 template <int SIZE, int STRIDE, int N, class T>
 __device__ __forceinline__ void odd_even_merge(T (&values)[N]) {
     if constexpr (STRIDE > 0) {
@@ -59,8 +60,8 @@ __device__ __forceinline__ void sort(T (&values)[N]) {
     }
 }
 
-// The strides STRIDE, STRIDE / 2, ... 1 of a bitonic network: with half of N, a power of two, they sort
-// values that rise and then fall. Of a network that is no power of two comparators with what would pad it are
+// The strides STRIDE, STRIDE / 2, ... 1 of a bitonic network. With STRIDE = N / 2, N a power of two, they
+// sort values that rise and then fall. If N is not a power of two, comparators with the missing padding are
 // left out.
 template <int STRIDE, int N, class T>
 __device__ __forceinline__ void bitonic_merge(T (&values)[N]) {

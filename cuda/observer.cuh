@@ -1,9 +1,8 @@
-// What watches a warp at work and writes down what it does, event by event. Twin of
-// crates/engines/src/lockstep/observer.rs; crates/engines/src/cuda/trace/events.rs reads what is written
-// here.
+// Records a warp's search event by event. Twin of crates/engines/src/lockstep/observer.rs;
+// crates/engines/src/cuda/trace/events.rs decodes the words.
 //
-// Events are words, one event after the other: its kind, then what the comments at `Recorder` say. "A word a
-// register" means R words; bit L of word r is element L R + r.
+// An event is its kind followed by the words that the comments in `Recorder` list. "One word per register"
+// means R words; bit L of word r is element L R + r.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -12,18 +11,18 @@
 
 namespace warpscope {
 
-// Listens to one warp of one query.
+// Records one warp with one query.
 struct Recorder : TraceWriter {
     unsigned end = 0;  // of the batch
 
-    // Points first ... end - 1 are staged: first, end.
+    // The block staged points first ... end - 1: first, end.
     __device__ __forceinline__ void batch(unsigned first, unsigned end_of_batch) {
         end = end_of_batch;
         event(BATCH, first, end_of_batch);
     }
 
-    // A ballot about points base + lane: base, candidates; where there are any, 32 distances. A window that
-    // its batch does not fill goes on with groups of nobody, which are no event.
+    // A group was filtered: base, candidates; if there are any, the 32 distances of points base + lane. A
+    // partial window is padded with groups past the end of the batch, which are not recorded.
     __device__ __forceinline__ void group(unsigned base, float distance, unsigned candidates) {
         if (base >= end) {
             return;
@@ -36,9 +35,9 @@ struct Recorder : TraceWriter {
         }
     }
 
-    // Candidates went to the buffer, each to its slot, unless that lies past the end: the candidates; those
-    // that did; a slot for each candidate, lanes ascending; the two words of the key, read from the slot, for
-    // each that did.
+    // Candidates were appended to their slots, unless those are past the end of the buffer: the candidates;
+    // those that were appended; a slot for each candidate, lanes ascending; for each appended one the two
+    // words of its key, read back from the slot.
     __device__ __forceinline__ void appended(unsigned candidates, unsigned slot, bool appends,
                                              const Key* buffer) {
         unsigned placed = __ballot_sync(ALL_LANES, appends);
@@ -56,8 +55,8 @@ struct Recorder : TraceWriter {
         }
     }
 
-    // Lanes without a slot voted again: those lanes, and the candidates among them. No event where all had
-    // one.
+    // Lanes without a slot voted again after the merge: those lanes, and the candidates among them. No event
+    // if all lanes had a slot.
     __device__ __forceinline__ void filtered_again(bool waits, unsigned candidates) {
         unsigned rest = __ballot_sync(ALL_LANES, waits);
         if (rest != 0) {
@@ -68,10 +67,10 @@ struct Recorder : TraceWriter {
     // The buffer holds K candidates.
     __device__ __forceinline__ void full() { event(FULL); }
 
-    // After the last point the slots from `first` on were filled up: first.
+    // After the last point, the slots from `first` on were padded: first.
     __device__ __forceinline__ void padded(unsigned first) { event(PADDED, first); }
 
-    // Registers and buffer changed places.
+    // Registers and buffer were swapped.
     template <int R>
     __device__ __forceinline__ void swapped(const Key (&keys)[R]) {
         event(SWAPPED);
@@ -81,37 +80,37 @@ struct Recorder : TraceWriter {
         }
     }
 
-    // A layer of comparators between elements `stride` apart, ascending where i & size is 0, has run: size,
-    // stride, and the elements that changed, a word a register.
+    // A layer of the network was applied: comparators between elements `stride` apart, ascending where i &
+    // size is 0. Words: size, stride, and the elements that changed, one word per register.
     template <int R>
     __device__ __forceinline__ void layer(unsigned size, unsigned stride, const Key (&keys)[R]) {
         event(LAYER, size, stride);
         changed(keys);
     }
 
-    // Element i became the smaller of itself and element K-1-i of the intermediate result: the elements that
-    // changed, a word a register.
+    // Element i became the minimum of itself and element K-1-i of the intermediate result: the elements that
+    // changed, one word per register.
     template <int R>
     __device__ __forceinline__ void minimum(const Key (&keys)[R]) {
         event(MINIMUM);
         changed(keys);
     }
 
-    // The merge is done: points seen, max_distance.
+    // A merge finished: points seen, max_distance.
     __device__ __forceinline__ void merged(unsigned points_seen, float max_distance) {
         event(MERGED, points_seen, __float_as_uint(max_distance));
     }
 
-    // The search is done.
+    // The search finished.
     __device__ __forceinline__ void finished() {
         event(FINISHED);
         end_trace();
     }
 
   private:
-    // The elements whose keys are not what they were, a word a register. The keys are compared in memory,
-    // where each lane has its own: a register is chosen by constants only, and the network has so many layers
-    // in its code that what is done at each of them must be short.
+    // The elements whose keys changed, one word per register. The keys are compared in memory, where a lane
+    // can index its own; registers can only be indexed by constants. The network has many layers, so the code
+    // at each must be short.
     template <int R>
     __device__ __forceinline__ void changed(const Key (&keys)[R]) {
         Key* before = trace.keys + lane;

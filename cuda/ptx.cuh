@@ -1,4 +1,4 @@
-// Instructions for which NVRTC has no function, as it compiles without the headers of CUDA C++.
+// Instructions for which NVRTC has no function, because it compiles without the CUDA C++ headers.
 #pragma once
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -14,8 +14,8 @@ __device__ __forceinline__ unsigned shared_address(const void* pointer) {
     return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// Copies 4, 8 or 16 bytes from global to shared memory asynchronously (sm_80), both addresses aligned to as
-// many; writes zeros instead unless `there`.
+// Copies BYTES (4, 8 or 16) from global to shared memory asynchronously (sm_80), or writes zeros unless
+// `there`. Both addresses must be aligned to BYTES.
 template <int BYTES>
 __device__ __forceinline__ void copy_async(unsigned shared, const void* global, bool there) {
     int bytes = there ? BYTES : 0;
@@ -38,9 +38,9 @@ __device__ __forceinline__ void await_copies() {
     asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
 
-// Kernels are launched while the preceding one still runs (programmatic dependent launch, sm_90) in order to
-// be resident when it ends: nothing is read or written before this call, and what another kernel wrote is not
-// read with __ldg, which may return what was there when this kernel started.
+// Kernels are launched while the preceding one still runs (programmatic dependent launch, sm_90), so that
+// they are resident when it ends. Nothing is read or written before this call. Data written by another kernel
+// is not read with __ldg, which may return what was there when this kernel started.
 __device__ __forceinline__ void grid_dependency_sync() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
@@ -48,18 +48,17 @@ __device__ __forceinline__ void grid_dependency_sync() {
 #endif
 }
 
-// Words that some threads read while others write them. Memory order: relaxed, as of cuda::atomic_ref with
-// memory_order_relaxed. An access is whole and is made each time that it is called, but orders no other: only
-// the word itself says what its reader may rely on.
+// Words that some threads read while others write them, with the memory order of cuda::atomic_ref and
+// memory_order_relaxed. An access is indivisible and is performed at every call, but orders no other access.
 
-// Among the threads of a block, of a word in shared memory.
+// Among the threads of a block, for a word in shared memory.
 __device__ __forceinline__ unsigned load_relaxed_shared(const unsigned* word) {
     unsigned value;
     asm volatile("ld.relaxed.cta.shared.u32 %0, [%1];" : "=r"(value) : "r"(shared_address(word)) : "memory");
     return value;
 }
 
-// Among the threads of the device, of words in global memory.
+// Among the threads of the device, for words in global memory.
 __device__ __forceinline__ unsigned load_relaxed(const unsigned* word) {
     unsigned value;
     asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];"

@@ -27,7 +27,7 @@ enum Path {
 }
 
 /// The engine's note when it falls back to the direct kernel.
-const FALLBACK: &str = "the filter let too much through";
+const FALLBACK: &str = "too many points passed the filter";
 
 /// The resolved parameters while the engine uses the filter.
 fn behind_filter() -> Parameters {

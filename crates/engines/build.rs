@@ -1,16 +1,17 @@
 //! Embeds the device code.
 //!
-//! With an `nvcc` (`WARPSCOPE_NVCC`, `CUDA_HOME`, `PATH`, `/usr/local/cuda`, the folder that
-//! `scripts/get-nvcc` fills) each unit of `cuda/units.txt` that is to be embedded becomes one fat binary, so
-//! that a search loads only its own. Of the others, and without an nvcc, the sources alone are embedded, for
-//! NVRTC at run time. `WARPSCOPE_CUDA_ARCHS` says what the fat binaries hold:
+//! If it finds an `nvcc` (in `WARPSCOPE_NVCC`, `CUDA_HOME`, `PATH`, `/usr/local/cuda`, or the folder that
+//! `scripts/get-nvcc` fills), it compiles each embedded unit of `cuda/units.txt` to one fat binary, so that a
+//! search only loads its own. For the other units, and without an nvcc, it only embeds the sources, for NVRTC
+//! at run time. `WARPSCOPE_CUDA_ARCHS` determines the contents of the fat binaries:
 //!
-//! - unset, in a release build: machine code for every architecture below, and PTX for those to come. Some
-//!   hundred kernels take about a minute of one core an architecture; compiled by the driver instead, the
-//!   largest would keep its first user waiting for seconds.
-//! - unset, in a debug build: PTX alone, which the driver compiles at first use.
-//! - `all`: as in a release build; a list such as `90` or `80,90`: machine code for these; `ptx`: PTX alone;
-//!   `none`: nothing. `scripts/run` sets it to the GPU that is there, and to `none` without one.
+//! - unset, in a release build: machine code for every architecture below, and PTX for future ones. Some
+//!   hundred kernels take about a minute of one core per architecture. Compiled by the driver instead, the
+//!   largest kernel would delay its first user by seconds.
+//! - unset, in a debug build: only PTX, which the driver compiles at first use.
+//! - `all`: as in a release build; a list such as `90` or `80,90`: machine code for these; `ptx`: only PTX;
+//!   `none`: nothing. `scripts/run` sets it to the architecture of the machine's GPU, and to `none` without
+//!   one.
 
 #[path = "build/interface.rs"]
 mod interface;
@@ -27,9 +28,9 @@ use std::thread;
 
 use units::{Unit, flat};
 
-/// Turing to Blackwell: what CUDA 13 knows, one for each kind of multiprocessor.
+/// Turing to Blackwell: the architectures that CUDA 13 supports, one for each kind of multiprocessor.
 const ARCHITECTURES: [u32; 7] = [75, 80, 86, 89, 90, 100, 120];
-/// The first with all that the kernels and their options ask for.
+/// The first with everything that the kernels and their options need.
 const OLDEST_NVCC: [u32; 2] = [12, 8];
 
 fn main() {
@@ -37,11 +38,11 @@ fn main() {
         println!("cargo::rerun-if-env-changed={name}");
     }
     println!("cargo::rerun-if-changed=../../cuda/units.txt");
-    // Device code is named from the repository's top on.
+    // Paths of device code are relative to the repository's root.
     env::set_current_dir("../..").expect("crates/engines is two folders deep");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     for file in files_below(Path::new("cuda")) {
-        // Not the register budget beside them.
+        // Skip the register budget.
         if file.extension().is_none_or(|extension| extension != "cu" && extension != "cuh") {
             continue;
         }
@@ -98,8 +99,7 @@ fn main() {
     fs::write(out.join("kernels.rs"), table).expect("OUT_DIR is writable");
 }
 
-/// Writes what host and device must agree on, such as `cuda/split/interface.cuh`, as Rust:
-/// `split_interface.rs`.
+/// Translates an interface header, such as `cuda/split/interface.cuh`, to Rust: `split_interface.rs`.
 fn agree(header: &Path, out: &Path) {
     let name = header.display().to_string();
     let text = fs::read_to_string(header).unwrap_or_else(|error| panic!("{name}: {error}"));
@@ -109,7 +109,6 @@ fn agree(header: &Path, out: &Path) {
     fs::write(out.join(flat(&source)), rust).expect("OUT_DIR is writable");
 }
 
-/// All files of a folder and of those in it.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     entries
@@ -119,8 +118,8 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// An entry file as one text: NVRTC has no folder to look for includes in. Files are named from `cuda/` on,
-/// as their includes name them.
+/// An entry file with its includes resolved, because NVRTC has no include path. Files are named relative to
+/// `cuda/`, like in their includes.
 fn single_source(entry: &str) -> String {
     fn add(name: &str, seen: &mut Vec<String>, text: &mut String) {
         if seen.iter().any(|other| other == name) {
@@ -145,8 +144,8 @@ fn single_source(entry: &str) -> String {
     text
 }
 
-/// Compiles every unit that is for the wanted architectures, as many at a time as there are cores; says with
-/// what, and which.
+/// Compiles all units for the wanted architectures, in parallel; returns a description of the compiler and
+/// its targets, and the compiled units.
 fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Vec<Unit>), String> {
     let (nvcc, release) = find_nvcc()?;
     let known = output(Command::new(&nvcc).arg("--list-gpu-code"))?;
@@ -186,7 +185,7 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
         targets.iter().map(|arch| format!("sm_{arch}")).collect::<Vec<_>>().join(", ")
     };
     let compiled = (format!("nvcc {release}, {code}"), units.clone());
-    // With each commit a release build runs this; what was compiled of the same sources stays.
+    // Release builds run this with each commit, so reuse the results if the sources are unchanged.
     let (made, made_of) = (
         out.join("compiled.txt"),
         format!(
@@ -203,7 +202,7 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
     }
     let _ = fs::remove_file(&made);
 
-    // The largest capacities take longest: they go first, from the end.
+    // The largest capacities take longest: start with them, from the end.
     units.sort_by_key(|unit| unit.k);
     let jobs = Mutex::new(units);
     let failed = Mutex::new(None);
@@ -231,14 +230,14 @@ fn compile(out: &Path, wanted: &str, mut units: Vec<Unit>) -> Result<(String, Ve
         }
     });
     if let Some(why) = failed.into_inner().unwrap() {
-        // A compiler that is there and fails is a broken build, not a build without a compiler.
+        // A compiler that exists but fails is a broken build, not a build without a compiler.
         panic!("{} failed:\n{why}", nvcc.display());
     }
     fs::write(made, made_of).expect("OUT_DIR is writable");
     Ok(compiled)
 }
 
-/// A hash of all that kernels are compiled of, this program among it.
+/// A hash of everything that kernels are compiled from, including this program.
 fn of_sources() -> u64 {
     let mut hasher = DefaultHasher::new();
     include_str!("build.rs").hash(&mut hasher);
@@ -290,7 +289,7 @@ fn find_nvcc() -> Result<(PathBuf, String), String> {
             return Ok((nvcc, release));
         }
         why = format!(
-            "{} is of CUDA {release}, older than {}.{}",
+            "{} is from CUDA {release}, older than {}.{}",
             nvcc.display(),
             OLDEST_NVCC[0],
             OLDEST_NVCC[1]
@@ -300,7 +299,7 @@ fn find_nvcc() -> Result<(PathBuf, String), String> {
     Err(why)
 }
 
-/// Where `scripts/get-nvcc` puts it.
+/// The folder into which `scripts/get-nvcc` installs nvcc.
 fn fetched_nvcc() -> Vec<PathBuf> {
     let cache = env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)

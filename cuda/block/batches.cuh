@@ -23,8 +23,8 @@ namespace warpscope::block {
 // Two mbarriers and a count for each slot of the ring.
 struct Slot {
     unsigned long long filled;   // its phase completes when the batch has arrived
-    unsigned long long emptied;  // its phase completes when every warp is through with the batch
-    unsigned left;               // warps that are through with it
+    unsigned long long emptied;  // its phase completes when every warp has left the batch
+    unsigned left;               // warps that have left it
 };
 
 #if WARPSCOPE_BULK_COPIES
@@ -66,9 +66,9 @@ __device__ __forceinline__ void wait_for_phase(unsigned long long* barrier, unsi
 }
 #endif
 
-// `count` batches of FLOATS floats, contiguous in `points`, for a block of WARPS warps. If there are too few
-// points to fill the last batch, it is padded with infinity: those distances are infinite and never pass the
-// filter, so neither the copies nor the filter need to know where the points end.
+// `count` batches of FLOATS floats, contiguous in `points`, for a block of WARPS warps. A partial last batch
+// is padded with infinity: those distances are infinite and never pass the filter, so neither the copies nor
+// the filter check for the end of the points.
 template <unsigned FLOATS, unsigned SLOTS, unsigned WARPS>
 struct Batches {
     static constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? SLOTS : 1;
@@ -103,7 +103,7 @@ struct Batches {
         wait_for_phase(&slots[batch % RING].filled, batch / RING % 2);
         return ring + batch % RING * FLOATS;
 #else
-        __syncthreads();  // everyone is through with the batch before
+        __syncthreads();  // all warps have left the previous batch
         const float* from = row_of(points, batch, FLOATS);
         for (unsigned i = threadIdx.x; i < FLOATS; i += blockDim.x) {
             ring[i] = from[i];
@@ -113,7 +113,7 @@ struct Batches {
 #endif
     }
 
-    // Called when the warp has read all that it needs of the batch.
+    // Called when the warp has read everything it needs from the batch.
     __device__ __forceinline__ void leave(unsigned batch) {
 #if WARPSCOPE_BULK_COPIES
         if (batch + RING < count) {

@@ -1,13 +1,13 @@
-// The bitonic network over a block's registers: T consecutive keys a thread (Hanák 2023, §4.1.1 to 4.1.4).
+// The bitonic network over a block's registers: T consecutive keys per thread (Hanák 2023, §4.1.1 to 4.1.4).
 // Twin of crates/engines/src/select/bitonic.rs.
 //
 // K = T N keys; thread i < N holds elements T i ... T i + T - 1. Strides below T exchange two registers of a
-// thread, plainly; strides below 32 T exchange between lanes, by shuffle; the others go through shared
-// memory. All runs ascend: the first layer of each size compares an element with its mirror image in the run,
-// so that nothing depends on the direction.
+// thread. Strides below 32 T exchange between lanes, by shuffle; the others go through shared memory. All
+// runs ascend: the first layer of each size compares an element with its mirror image in the run, so the
+// direction is the same everywhere.
 //
-// Scope: all threads of the block call; those that hold nothing only wait. A network of a warp, N = 32, waits
-// for no other warp.
+// Scope: all threads of the block call; those without keys only wait. A network of one warp, N = 32, does not
+// wait for other warps.
 #pragma once
 
 #include "key.cuh"
@@ -20,10 +20,10 @@ template <unsigned T, unsigned N>
 struct Bitonic {
     static constexpr unsigned KEYS = T * N;
 
-    // KEYS keys of shared memory. Row i holds the i-th key of each thread, so that a warp's accesses go to
-    // neighbouring words. A warp alone needs none.
+    // KEYS keys of shared memory. Row i holds the i-th key of each thread, so that a warp accesses
+    // neighbouring words. A single warp needs none.
     Key* exchange;
-    // This one's number among those of the network.
+    // This thread's number in the network.
     unsigned thread = threadIdx.x;
 
     // The sizes up to T: each thread sorts its own keys.
@@ -41,13 +41,13 @@ struct Bitonic {
         }
     }
 
-    // A layer between the first `threads` threads: this one's keys meet those of the thread whose number
-    // differs in the bits of `mask`, in reversed order if MIRRORED. Where these are fewer than a warp, its
-    // other lanes exchange what is PADDING.
+    // A layer between the first `threads` threads: this thread's keys meet those of the thread whose number
+    // differs in the bits of `mask`, in reversed order if MIRRORED. If `threads` is less than a warp, the
+    // other lanes exchange PADDING.
     template <bool MIRRORED>
     __device__ __forceinline__ void exchange_between_threads(Key (&keys)[T], unsigned mask,
                                                              bool keeps_smaller, unsigned threads) const {
-        // Of threads within a warp all masks are.
+        // With N <= WARP, all masks stay within a warp.
         if (N <= WARP || mask < WARP) {
             if (thread < max(threads, WARP)) {
                 Key others[T];
@@ -76,7 +76,7 @@ struct Bitonic {
                 keys[i] = choose((other < keys[i]) == keeps_smaller, other, keys[i]);
             }
         }
-        // The next layer writes where others may still read.
+        // The next layer overwrites what others may still read.
         __syncthreads();
     }
 
@@ -91,11 +91,11 @@ struct Bitonic {
         }
     }
 
-    // Sorts what is bitonic.
+    // Sorts a bitonic sequence.
     __device__ __forceinline__ void merge(Key (&keys)[T]) const { halve(keys, N / 2, N); }
 
-    // Sorts the keys of the first `threads` threads, a power of two up to N; if those of the others are
-    // PADDING, all are sorted.
+    // Sorts the keys of the first `threads` threads, a power of two up to N. If the other threads hold
+    // PADDING, everything is sorted.
     __device__ __forceinline__ void sort(Key (&keys)[T], unsigned threads) const {
         if (thread < threads) {
             sort_in_thread<2>(keys);

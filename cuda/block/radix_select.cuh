@@ -1,5 +1,5 @@
 // Block-wide radix select: finds the k-th smallest of many keys digit by digit from the top, without sorting
-// them; and a sort of few.
+// them. Also sorts a few keys.
 #pragma once
 
 #include "key.cuh"
@@ -7,12 +7,12 @@
 
 namespace warpscope::block {
 
-// Every block that selects or sorts has this many threads.
+// Threads of every block that selects or sorts.
 constexpr unsigned SELECT_THREADS = 1024;
 constexpr unsigned SELECT_WARPS = SELECT_THREADS / WARP;
 
-// Twelve bits: for a distance's 31 bits, the first digit covers the exponent and four bits of the fraction,
-// so that a bound truncated after it is at most 1/16 too large.
+// Twelve bits: of a distance's 31 bits, the first digit covers the exponent and four bits of the fraction, so
+// a bound truncated after it is at most 1/16 too large.
 constexpr unsigned DIGIT_BITS = 12;
 constexpr unsigned DIGITS = 1 << DIGIT_BITS;
 constexpr unsigned DIGITS_A_THREAD = DIGITS / SELECT_THREADS;
@@ -21,8 +21,8 @@ static_assert(DIGITS_A_THREAD == 4, "a thread reads its digits as one uint4");
 // The bits that keys use: distances are not negative, so the top bit is clear.
 constexpr unsigned KEY_BITS = 63;
 
-// The known prefix of the k-th smallest key: its key >> shift is `value`; `below` keys have less there,
-// `through` at most that.
+// The known prefix of the k-th smallest key: its key >> shift is `value`. `below` keys have a smaller prefix,
+// `through` keys at most this one.
 struct Prefix {
     Key value;
     unsigned shift;

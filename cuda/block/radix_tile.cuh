@@ -1,9 +1,9 @@
-// A tile of keys, each with a number beside it, in the order of a digit: what the passes of a radix sort do
-// with a block's keys. Keys of the same digit keep their order (Satish, Harris and Garland 2009: the tile is
-// put in order in shared memory, so that neighbours go to neighbouring places).
+// One pass of a radix sort over a block's tile of keys, each with a number (its value). The sort is stable.
+// The tile is first ordered in shared memory, so that neighbouring threads write to neighbouring addresses
+// (Satish, Harris and Garland 2009).
 //
-// Scope: a block of a thread a digit, all threads of which call together. Within a tile a warp has
-// consecutive keys, and so do its rounds: item i of lane L of warp W is key (W ITEMS + i) WARP + L.
+// Scope: a block with one thread per digit, all of which call together. A warp owns consecutive keys of the
+// tile: item i of lane L of warp W is key (W ITEMS + i) WARP + L.
 #pragma once
 
 #include "warp/lanes.cuh"
@@ -28,7 +28,7 @@ template <unsigned WARPS>
 __device__ __forceinline__ unsigned exclusive_sum(unsigned value, unsigned (&sums)[WARPS]) {
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
     unsigned inclusive = warp::inclusive_sum(value, lane);
-    // Sums of the call before may still be read.
+    // Sums of the previous call may still be read.
     __syncthreads();
     if (lane == WARP - 1) {
         sums[warp] = inclusive;
@@ -49,8 +49,8 @@ struct RadixTile {
     static constexpr unsigned KEYS = DIGITS * ITEMS;
     static_assert(ITEMS % 2 == 0 && ITEMS * WARP <= 1u << 16, "two ranks in a word");
 
-    // Each thread's keys and their numbers, and the rank of each in its warp, two in a word: registers are
-    // what limits a multiprocessor's blocks.
+    // Each thread's keys and their numbers, and the rank of each key in its warp. Two ranks share a word,
+    // because registers limit the blocks per multiprocessor.
     struct Items {
         unsigned keys[ITEMS];
         unsigned numbers[ITEMS];
@@ -65,18 +65,18 @@ struct RadixTile {
         return key >> shift & (DIGITS - 1);
     }
 
-    // Where in the tile this thread's first item is; the others follow at every 32nd key.
+    // This thread's first item in the tile; the others follow at every 32nd key.
     static __device__ __forceinline__ unsigned first_place() {
         return threadIdx.x / WARP * ITEMS * WARP + warp::lane_id();
     }
 
-    // How many of the first `count` keys are at `place` or behind it.
+    // How many of the first `count` keys are at `place` or after it.
     static __device__ __forceinline__ unsigned from(unsigned place, unsigned count) {
         return count > place ? count - place : 0;
     }
 
-    // Reads the first `count` keys of the tile that begins at `begin` of them all, and their numbers; without
-    // those a key's number is its place.
+    // Reads the first `count` keys of the tile that begins at `begin`, and their numbers. Without `numbers`,
+    // a key's number is its index.
     static __device__ __forceinline__ void read(Items& items, const unsigned* keys, const unsigned* numbers,
                                                 unsigned begin, unsigned count) {
         unsigned first = first_place(), mine = from(first, count);
@@ -99,8 +99,8 @@ struct RadixTile {
         }
     }
 
-    // Ranks the first `count` keys of the tile among those of their digit and warp, and returns how many of
-    // this thread's digit there are.
+    // Ranks the first `count` keys of the tile among those with the same digit in the same warp; returns how
+    // many keys have this thread's digit.
     __device__ __forceinline__ unsigned rank(Items& items, unsigned count, unsigned shift) {
         unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP, mine = from(first_place(), count);
         for (unsigned digit = lane; digit < DIGITS; digit += WARP) {
@@ -115,7 +115,7 @@ struct RadixTile {
             unsigned before = places[warp][digit];
             unsigned rank = before + __popc(same & warp::lanes_below(lane));
             items.ranks[item / 2] = item % 2 == 0 ? rank : items.ranks[item / 2] | rank << 16;
-            // All have read before the first of each digit writes.
+            // All lanes have read before the first lane of each digit writes.
             __syncwarp();
             if (there && (same & warp::lanes_below(lane)) == 0) {
                 places[warp][digit] = before + __popc(same);
@@ -133,8 +133,8 @@ struct RadixTile {
         return own;
     }
 
-    // Hands out the ranked keys in the order of their digits: put(place, key, number). This thread's digit
-    // begins at `in_tile` of the tile, an exclusive sum of what rank returned, and at `place` of the result.
+    // Outputs the ranked keys in the order of their digits: put(place, key, number). This thread's digit
+    // begins at `in_tile` in the tile, an exclusive sum of what rank returned, and at `place` in the result.
     template <class Put>
     __device__ __forceinline__ void write(const Items& items, unsigned count, unsigned shift,
                                           unsigned in_tile, unsigned place, Put put) {
@@ -154,11 +154,11 @@ struct RadixTile {
             }
         }
         __syncthreads();
-        // From the tile's order, in which neighbours go to neighbouring places.
+        // Write in the tile's order, so that neighbouring threads write to neighbouring addresses.
         places[0][threadIdx.x] = place - in_tile;
         __syncthreads();
         unsigned turned_here = from(threadIdx.x, count);
-        // Not all at once: each takes registers for two addresses.
+        // Not fully unrolled: each iteration takes registers for two addresses.
 #pragma unroll 4
         for (unsigned item = 0; item < ITEMS; ++item) {
             unsigned at = item * DIGITS + threadIdx.x;

@@ -1,9 +1,9 @@
-// The bitonic network over keys in shared memory (Hanák 2023, §4.1.1): what block/bitonic.cuh improves on.
+// The bitonic network over keys in shared memory (Hanák 2023, §4.1.1), on which block/bitonic.cuh improves.
 // Twin of crates/engines/src/select/shared_bitonic.rs.
 //
-// K keys, a power of two, of THREADS threads, at most K of them. Each layer reads both keys of a comparator,
-// compares them, and writes them back. With SHUFFLES, strides below 32 are run between lanes: a warp reads 32
-// keys, and writes them when the strides are through. All runs ascend.
+// K keys, a power of two, and THREADS <= K threads. Each layer reads both keys of a comparator, compares
+// them, and writes them back. With SHUFFLES, strides below 32 run between lanes: a warp reads 32 keys, and
+// writes them after the last of these strides. All runs ascend.
 //
 // Scope: all threads of the block call, after a barrier; each function ends with one.
 #pragma once
@@ -15,11 +15,11 @@ namespace warpscope::block {
 
 template <unsigned K, unsigned THREADS, bool SHUFFLES>
 struct SharedBitonic {
-    // A layer: the keys of a comparator have numbers that differ in the bits of `mask`, of which `stride` is
-    // the highest.
+    // A layer: the numbers of a comparator's keys differ in the bits of `mask`, the highest of which is
+    // `stride`.
     static __device__ __forceinline__ void exchange_in_memory(Key* keys, unsigned stride, unsigned mask) {
         for (unsigned i = threadIdx.x; i < K / 2; i += THREADS) {
-            // i with a 0 at the place of the stride.
+            // i with a 0 inserted at the bit of the stride.
             unsigned low = (i & ~(stride - 1)) << 1 | (i & (stride - 1));
             unsigned high = low ^ mask;
             Key a = keys[low], b = keys[high];
@@ -75,7 +75,7 @@ struct SharedBitonic {
         __syncthreads();
     }
 
-    // Sorts what is bitonic.
+    // Sorts a bitonic sequence.
     static __device__ __forceinline__ void merge(Key* keys) { halve(keys, K / 2); }
 
     static __device__ __forceinline__ void sort(Key* keys) {

@@ -1,4 +1,4 @@
-// What the host and the direct kernel agree on. build/interface.rs makes Rust of this file.
+// Interface between the host and the direct kernel. build/interface.rs generates Rust from this file.
 #pragma once
 
 #include "common_interface.cuh"
@@ -6,40 +6,40 @@
 
 // The search: BUILD is timed, counted, profiled or traced.
 #define WARPSCOPE_WARP_KNN_ENTRY(K, D, BUILD) warp_knn_k##K##_d##D##_##BUILD
-// Brings rows into the order that the search wants; with D = 0.
+// Transposes rows into windows for a search of any d; compiled with D = 0.
 #define WARPSCOPE_GROUP_ROWS_ENTRY warp_knn_group_rows
-// How the module was specialised: a `Cut`.
+// The policy that a module was compiled with: a `Cut`.
 #define WARPSCOPE_WARP_KNN_CUT warp_knn_cut
 
 namespace warpscope::direct {
 
 // How the kernel is specialised.
 struct Policy {
-    unsigned warps;       // In a block.
-    unsigned queries;     // That a warp owns: they share the points that it has loaded.
-    // Groups that are scanned for one vote: most have no candidate, and one vote is cheaper than eight.
+    unsigned warps;       // Per block.
+    unsigned queries;     // Per warp; they share the points that it has loaded.
+    // Groups scanned per vote. Most have no candidate, and one vote is cheaper than eight.
     unsigned window;
-    unsigned batch;       // Points that are staged together; d = 2 and 3.
-    // Batches in shared memory: so many a warp may be ahead of the slowest of its block (from sm_90 on).
+    unsigned batch;       // Points staged together; d = 2 and 3.
+    // Batches in shared memory: how far a warp may be ahead of the slowest of its block (from sm_90 on).
     unsigned slots;
-    unsigned tile;        // Other d: dimensions of one window of points, which are a batch there.
-    // That a multiprocessor should hold, which caps the registers; 0 leaves that to the compiler.
+    unsigned tile;        // Other d: dimensions of a window that are staged together, as one batch.
+    // Blocks per multiprocessor to aim for, which caps the registers; 0 leaves that to the compiler.
     unsigned min_blocks;
 
     __host__ __device__ constexpr unsigned threads() const { return warps * WARP; }
     __host__ __device__ constexpr unsigned queries_per_block() const { return warps * queries; }
 };
 
-// What the host must know for a launch, as it lies in a module.
+// What the host must know for a launch, stored in each module.
 struct Cut {
     Policy policy;
     unsigned shared_bytes;  // Dynamic shared memory of a block.
 };
 
-// The kernel's parameter.
+// Parameters of the kernel.
 struct Search {
-    // In processing order. d = 2 and 3: n x d, row-major, filled up to a whole batch with infinity; any other
-    // d: as group_rows leaves them.
+    // In processing order. d = 2 and 3: n x d, row-major, padded to a whole batch with infinity. Any other d:
+    // as written by group_rows.
     const float* points;
     const float* queries;  // q x d, row-major
     unsigned n;
@@ -49,7 +49,7 @@ struct Search {
     unsigned last_query;
     unsigned* indices;         // q x k
     float* squared_distances;  // q x k
-    TallyOut tally;            // entries are of this launch only: 0 is first_query
+    TallyOut tally;            // entry 0 is first_query
 };
 
 }  // namespace warpscope::direct

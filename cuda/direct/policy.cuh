@@ -1,9 +1,9 @@
-// How the kernel is specialised, per architecture, capacity and dimensions.
+// How the kernel is specialised for each architecture, capacity and number of dimensions.
 //
-// The host does not repeat any of it: every module carries the policy that it was compiled with
+// The host does not repeat any of it: every module contains the policy that it was compiled with
 // (warp_knn_cut, in warp_knn.cu), and crates/engines/src/cuda/direct/mod.rs reads it from there.
-// WARPSCOPE_POLICY, a list of the seven numbers below, replaces the table: that is how the tuner compiles
-// what it tries. WARPSCOPE_EXACT_D compiles for that d alone.
+// WARPSCOPE_POLICY, a list of the seven numbers below, replaces the table; the tuner compiles its trials that
+// way. WARPSCOPE_EXACT_D compiles for that d alone.
 #pragma once
 
 #include "direct/interface.cuh"
@@ -11,13 +11,13 @@
 namespace warpscope::direct {
 
 struct PolicyRow {
-    unsigned arch;      // compute capability, times ten; 0 for all that have no row of their own
+    unsigned arch;      // compute capability, times ten; 0 for all without rows of their own
     unsigned capacity;  // K
     unsigned dims;      // 2, 3, or 0 for any other d
     Policy policy;
 };
 
-// The last row that fits counts, and those of 0 come first.
+// The last matching row applies; rows of architecture 0 come first.
 constexpr PolicyRow POLICY_TABLE[] = {
 #include "direct/policy_table.cuh"
 };
@@ -39,7 +39,7 @@ __host__ __device__ constexpr Policy choose_policy(unsigned arch, unsigned capac
         }
     }
     if (dims == 0 && EXACT_D != 0) {
-        // Tiles of one size that waste as few dimensions as can be.
+        // Tiles of equal size that waste as few dimensions as possible.
         unsigned tiles = (EXACT_D + chosen.tile - 1) / chosen.tile;
         chosen.tile = (EXACT_D + tiles - 1) / tiles;
     }

@@ -1,4 +1,5 @@
-// Written by `warpscope tune`, which measures; the rows of compute capability 0 serve where nobody has.
+// Written by `warpscope tune` from measurements. Rows of compute capability 0 are the defaults for GPUs that
+// were not tuned.
 // Compute capability (x 10), K, d, {warps, queries, window, batch, slots, tile, min_blocks}
 {0, 32, 2, {8, 4, 8, 1024, 4, 16, 2}},
 {0, 64, 2, {8, 4, 8, 1024, 4, 16, 2}},

@@ -1,6 +1,6 @@
 // Entry points: warp_knn_k<K>_d<D>_<build>, D = 0 for any d, and the policy that they were compiled with.
-// WARPSCOPE_K and WARPSCOPE_D choose what is compiled; WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted), 4
-// (profiled) and 8 (traced: one block, one query, and a policy that says so).
+// WARPSCOPE_K and WARPSCOPE_D select what to compile; WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted), 4
+// (profiled) and 8 (traced, which needs a policy of one block, one warp and one query).
 #include "direct/warp_knn.cuh"
 #include "entry.cuh"
 
@@ -22,7 +22,7 @@ WARPSCOPE_BUILD(timed, (POLICY.threads(), POLICY.min_blocks), NoCounters)
 WARPSCOPE_BUILD(counted, (POLICY.threads(), POLICY.min_blocks), Counted)
 #endif
 #if WARPSCOPE_BUILDS & 4
-// It needs more registers, and its speed matters to nobody.
+// It needs more registers, and its speed does not matter.
 WARPSCOPE_BUILD(profiled, (POLICY.threads(), 1), Profiled)
 #endif
 
@@ -35,7 +35,7 @@ extern "C" __global__ void __launch_bounds__(POLICY.threads(), 1)
 #endif
 
 #if WARPSCOPE_D == 0
-// Brings rows into the order that the search wants. The grid may have any size.
+// Transposes rows into windows. The grid may have any size.
 extern "C" __global__ void WARPSCOPE_GROUP_ROWS_ENTRY(const float* rows, float* windows, unsigned first_row,
                                                       unsigned count, unsigned n, unsigned d,
                                                       unsigned padded) {

@@ -1,27 +1,25 @@
-// The direct kernel: exact neighbours of a range of queries, every distance computed. Twin of
+// The direct kernel: exact neighbours of a range of queries, by computing every distance. Twin of
 // crates/engines/src/lockstep/warp_knn.rs.
 //
 // Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b *
 // P.queries_per_block() on.
 //
 //   warp_knn<R, D, P, Tally, Observer>(search, observer)
-//     R         registers of keys a lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
-//     D         dimensions: 2, 3, or 0 for any other number, which `search.d` then says
-//     P         how it is specialised (direct/interface.cuh); choose_policy() has it from the table
-//     Tally     NoCounters, Counted or Profiled (counters.cuh): what is counted beside the answer
+//     R         registers of keys per lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
+//     D         dimensions: 2, 3, or 0 for any other number, given by `search.d`
+//     P         the policy (direct/interface.cuh); choose_policy() reads it from the table
+//     Tally     NoCounters, Counted or Profiled (counters.cuh): the counters besides the answer
 //     Observer  NoTrace, or a Recorder (observer.cuh), which needs P.warps == P.queries == 1
 //
-// Shared memory: SharedMemory<R, D, P>::BYTES, dynamic; counted and profiled builds have static notes
-// besides.
+// Shared memory: SharedMemory<R, D, P>::BYTES, dynamic; counted and profiled builds also have static tallies.
 //
 // The caller
 // - launches blocks of exactly P.threads() threads, all of which call, and enough of them for all queries of
 //   the range;
 // - has `search.k` <= 32 R, and at least one point;
-// - holds the points as Search::points says: with D = 2 or 3 rows, filled up with infinity to a whole batch
-//   of P.batch; with D = 0 brought into windows by group_rows<P.window * 32>, `padded` a multiple of P.tile;
-// - finds, where there are fewer points than k, index 0xffffffff and an infinite distance in the places left
-//   over.
+// - stores the points as Search::points says: for D = 2 or 3 as rows, padded with infinity to a whole batch
+//   of P.batch; for D = 0 as windows made by group_rows<P.window * 32>, with `padded` a multiple of P.tile;
+// - gets index 0xffffffff and an infinite distance in the remaining entries if there are fewer points than k.
 //
 //   constexpr Policy POLICY = choose_policy(ARCHITECTURE, 64, 2);
 //   extern "C" __global__ void __launch_bounds__(POLICY.threads(), POLICY.min_blocks)
@@ -29,9 +27,9 @@
 //       warp_knn<64 / 32, 2, POLICY, NoCounters>(search);
 //   }
 //
-// Why it is as it is: a warp owns a few queries and scans batches of points that its block stages in shared
-// memory, so that a point which is loaded once is compared with all of them. docs/kernel.md has the reasons
-// one by one, with what each brought.
+// Design: a warp owns a few queries and scans batches of points that its block stages in shared memory, so
+// each loaded point is compared with all of them. docs/kernel.md gives the reason and the effect of each
+// choice.
 #pragma once
 
 #include "block/batches.cuh"
@@ -47,7 +45,7 @@
 
 namespace warpscope::direct {
 
-// What a block keeps in shared memory, in this order.
+// A block's shared memory, in this order.
 template <int R, int D, const Policy& P>
 struct SharedMemory {
     static constexpr unsigned RING = WARPSCOPE_BULK_COPIES ? P.slots : 1;
@@ -60,7 +58,7 @@ struct SharedMemory {
     static_assert(P.window <= 32, "a window's candidates are bits of a word");
 };
 
-// The queries of a warp. Past the last of the launch it is the last again.
+// The queries of a warp. Indices past the end of the launch repeat the last query.
 struct QueryIndex {
     unsigned first;
     unsigned end;
@@ -89,13 +87,13 @@ __device__ __forceinline__ void store_state(W (&all)[QUERIES], const W& one, int
     }
 }
 
-// Filters a window of one query, whose distances are in registers: group g of lane L is point base + 32 g +
-// L. False, with nothing done, where the candidates would fill the buffer. recompute(g) is distances[g] once
-// more: computing it costs less than choosing a register by number.
+// A warp filters the groups of a window, whose distances are in registers: group g of lane L is point base +
+// 32 g + L. Returns false, with nothing done, if the candidates would fill the buffer. recompute(g) computes
+// distances[g] again, which is cheaper than indexing registers by a variable.
 template <int WINDOW, class W, class Recompute>
 __device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[WINDOW], unsigned base,
                                               Recompute recompute) {
-    // Whoever watches is shown group by group. The choice by number costs what only that build pays.
+    // The tracing build reports group by group; its dynamic indexing is paid only there.
     if constexpr (W::TRACED) {
 #pragma unroll 1
         for (int group = 0; group < WINDOW; ++group) {
@@ -103,7 +101,7 @@ __device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[
         }
         return true;
     }
-    // Distances are not negative, so their bits order as they do; and integers have a minimum of three.
+    // Distances are not negative, so their bits sort like the floats, and integers have a three-way minimum.
     int nearest = __float_as_int(distances[0]);
 #pragma unroll
     for (int g = 1; g < WINDOW; ++g) {
@@ -123,9 +121,9 @@ __device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[
     return appended;
 }
 
-// Filters the groups of a window one by one, for the queries whose bit is set in `overflowed`: the way on
-// which a buffer is merged. Rolled over queries and groups, so that the merge is there once. recompute(i, g):
-// the distance to query i.
+// Filters the groups of a window one by one, for the queries whose bit is set in `overflowed`. This path
+// merges buffers; it is a loop over queries and groups, so that the merge code exists once. recompute(i, g)
+// is the distance to query i.
 template <int QUERIES, int WINDOW, class W, class Recompute>
 __device__ __forceinline__ void filter_groups(W (&warps)[QUERIES], unsigned overflowed, unsigned base,
                                               Recompute recompute) {
@@ -216,7 +214,7 @@ __device__ __forceinline__ void scan_rows(W (&warps)[QUERIES], const Search& sea
     }
 }
 
-// Any other d: a batch is a tile of one window, whose distances grow in registers while its dimensions pass.
+// Any other d: a batch is a tile of one window, whose distances are accumulated in registers tile by tile.
 template <int QUERIES, int WINDOW, int TILE, unsigned SLOTS, unsigned WARPS, class W>
 __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& search, QueryIndex query_index,
                                            float* ring, block::Slot* slots) {
@@ -225,7 +223,7 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
     const unsigned d = EXACT_D != 0 ? EXACT_D : search.d;
     const unsigned tiles = (d + TILE - 1) / TILE;
     const unsigned lane = warp::lane_id();
-    // The warp's queries, the tile's dimensions of them.
+    // The tile's dimensions of the warp's queries.
     float* query_tile = ring + RING * TILE * POINTS + threadIdx.x / WARP * QUERIES * TILE;
     unsigned windows = (search.n + POINTS - 1) / POINTS;
     block::Batches<TILE * POINTS, SLOTS, WARPS> batches(search.points, windows * tiles, ring, slots);
@@ -233,7 +231,7 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
         float distances[QUERIES][WINDOW] = {};
         for (unsigned t = 0; t < tiles; ++t) {
             warps[0].enter(LOAD_BATCH);
-            // What a warp's lanes read, other lanes wrote: before the first read, and after the last.
+            // A lane reads what others wrote: barriers before the first read and after the last.
             __syncwarp();
 #pragma unroll
             for (unsigned first = 0; first < QUERIES * TILE; first += WARP) {
@@ -268,7 +266,7 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
         if constexpr (W::TRACED) {
             warps[0].observer().batch(base, min(search.n, base + POINTS));
         }
-        // Recompute from global memory: it happens to few points, and rarely to a whole window.
+        // Recompute from global memory: this happens for few points, and rarely for a whole window.
         const float* columns = search.points + static_cast<size_t>(window) * tiles * TILE * POINTS + lane;
         auto recompute = [&](unsigned number, unsigned g) {
             return squared_distance_of_column(columns + g * WARP, POINTS, row_of(search.queries, number, d),
@@ -285,7 +283,7 @@ __device__ __forceinline__ void scan_tiles(W (&warps)[QUERIES], const Search& se
     }
 }
 
-// `observer` is told what the warps do, where it writes a trace: of one query alone.
+// `observer` records the warps' steps if it writes a trace, which is of a single query.
 template <int R, int D, const Policy& P, class Tally, class Observer = NoTrace>
 __device__ __forceinline__ void warp_knn(const Search& search, const Observer& observer = {}) {
     using Memory = SharedMemory<R, D, P>;
@@ -311,8 +309,8 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
             WarpClock* clock = &clocks[Tally::PROFILED ? warp_of_block : 0];
             warps[i].tally.start(&notes[slot], &search.tally, query_index(i) - search.first_query, clock);
         }
-        // A query past the last is scanned with the others, as the barriers need its warp, but takes no
-        // candidate.
+        // A query past the last is scanned with the others, because the barriers need its warp, but gets no
+        // candidates.
         if (first + i >= search.last_query) {
             warps[i].max_distance = -infinite_distance();
         }
@@ -331,7 +329,7 @@ __device__ __forceinline__ void warp_knn(const Search& search, const Observer& o
         warp.enter(WRITE_OUT);
         warp.write(AnswerRow(search, first + i));
     }
-    // Last, so that every query's share of the warp's clock is of all its work.
+    // Last, so that every query's share of the warp's clock includes all of the work.
     if constexpr (Tally::COUNTED) {
         unsigned owned =
             first < search.last_query ? min(search.last_query - first, static_cast<unsigned>(QUERIES)) : 0;

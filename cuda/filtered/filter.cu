@@ -1,4 +1,4 @@
-// Entry points of the tensor-core filter: filter_round, filter_<slab>_<where the queries are>, and
+// Entry points of the tensor-core filter: filter_round, filter_<slab>_<resident or streaming queries>, and
 // filter_probe.
 #include "entry.cuh"
 #include "filtered/filter.cuh"

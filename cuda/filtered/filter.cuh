@@ -1,25 +1,24 @@
-// The tensor-core filter: which points of a chunk may be candidates, for every query, one bit a pair. What it
-// excludes is proven to be no candidate (docs/filter.md); what it lets through, the survivors, survivors.cuh
-// computes by the rule.
+// The tensor-core filter: which points of a chunk may be candidates for each query, one bit per pair.
+// Excluded points are proven not to be candidates (docs/filter.md); survivors.cuh computes the distances of
+// the others, the survivors, by the rule.
 //
 // Scope: a grid of blocks of FILTER_THREADS threads, all of which call.
 //
 //   round_tile(rounding)               block x rounds tile x: FILTER_TILE rows
-//   mma_filter<SLAB, RESIDENT>(filter) block (x, y) holds tile x of the queries against tiles_a_block
+//   mma_filter<SLAB, RESIDENT>(filter) block (x, y) compares tile x of the queries with tiles_a_block
 //                                      tiles of points
-//     SLAB      dimensions that pass through shared memory together: 16, 32 or 64
-//     RESIDENT  whether the tile of queries stays there, or streams beside the points
+//     SLAB      dimensions that are staged in shared memory together: 16, 32 or 64
+//     RESIDENT  whether the tile of queries stays there, or is streamed with the points
 //
-// Shared memory: round_tile's is static. mma_filter's is dynamic, FilterShared<SLAB, RESIDENT>::QUERIES
-// bytes, and with RESIDENT Slab<SLAB>::BYTES more for each slab of padded_d. Compute capability 8.0 or newer.
+// Shared memory: round_tile's is static. mma_filter's is dynamic: FilterShared<SLAB, RESIDENT>::QUERIES
+// bytes, and with RESIDENT also Slab<SLAB>::BYTES for each slab of padded_d. Compute capability 8.0 or newer.
 //
 // The caller
 // - rounds points (factor 1) and queries (factor 2) about one centre and scale, with one epsilon, padded_d a
 //   multiple of SLAB;
-// - has memory for whole tiles behind the last row: rounding marks what is no row, so that it is let through
-//   to nobody;
+// - has memory for whole tiles after the last row: rounding marks the padding, so that it never survives;
 // - has written a radius for every query of the tiles (filter_radius in survivors.cuh);
-// - reads a set bit as "may be", a clear one as "is not": never the other way round.
+// - treats a set bit as "may be a candidate", and a clear one as "is not".
 //
 //   extern "C" __global__ void __launch_bounds__(FILTER_THREADS, 2)
 //   kernel(const __grid_constant__ Filter filter) {
@@ -29,11 +28,11 @@
 // How it decides, and why it is safe:
 //
 // Rows are rounded to BF16 once, relative to a common centre c and scaled by a power of two s: x~ = bf16(s (p
-// - c)), and how far each moved is kept: e = |s (p - c) - x~|. By the triangle inequality a pair whose
-// distance is below r has
+// - c)). The rounding error e = |s (p - c) - x~| is stored. By the triangle inequality a pair whose distance
+// is below r has
 //     |x~ - q~|^2 <= (r + e_q + e_x)^2,   that is   2 x~ q~ + (r + e_q + e_x)^2 - |q~|^2 - |x~|^2 >= 0,
-// and of that sum only the sign is kept. The accumulators start with all but the product, which the tensor
-// cores add.
+// and only the sign of that sum matters. The accumulators start with all terms but the product, which the
+// tensor cores add.
 #pragma once
 
 #include "filtered/interface.cuh"
@@ -44,14 +43,14 @@
 namespace warpscope::filtered {
 
 // Slabs in flight. Three of the largest need more shared memory than some GPUs have, and PTX for 8.0, which
-// all of them can run, must not request more than they have.
+// all of these GPUs can run, must not request more than they have.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
 constexpr unsigned FILTER_STAGES = 2;
 #else
 constexpr unsigned FILTER_STAGES = 3;
 #endif
 
-// Values that decide regardless of the product: a row past the end is excluded, one that BF16 cannot
+// Bounds that decide regardless of the product: a row past the end is excluded, one that BF16 cannot
 // represent passes.
 constexpr float EXCLUDES = -0x1p126f;
 constexpr float LETS_THROUGH = 0x1p125f;
@@ -131,7 +130,7 @@ struct Slab {
 // Shared-memory layout of a filter block.
 template <int SLAB, bool RESIDENT>
 struct FilterShared {
-    // The query tile stays resident if it is small enough, and is streamed beside the points otherwise.
+    // The query tile stays resident if it is small enough, and otherwise is streamed with the points.
     static constexpr unsigned STAGE_BYTES = Slab<SLAB>::BYTES * (RESIDENT ? 1 : 2);
     // the points' bounds and their tile's largest error
     static constexpr unsigned BOUNDS_BYTES = FILTER_TILE * 4 + 16;
@@ -142,7 +141,7 @@ struct FilterShared {
     static constexpr unsigned BOUNDS = FILTER_STAGES * STAGE_BYTES;
     static constexpr unsigned ROWS = BOUNDS + FILTER_STAGES * BOUNDS_BYTES;
     static constexpr unsigned BITS = ROWS + ROWS_BYTES;
-    static constexpr unsigned QUERIES = BITS + 2 * BITS_BYTES;  // and as many slabs as there are
+    static constexpr unsigned QUERIES = BITS + 2 * BITS_BYTES;  // followed by all slabs
 };
 
 // A thread's share in copying slabs of a tile: one piece of every ROWS-th row. Rows of points are permuted
@@ -264,7 +263,7 @@ __device__ __forceinline__ void mma_filter(const Filter& filter) {
     unsigned tile = begin, slab = 0, stage = 0;
     for (unsigned step = 0; step < steps; ++step) {
         ptx::await_copies<FILTER_STAGES - 2>();
-        __syncthreads();  // this step's slab is there, and everyone is through with the step before
+        __syncthreads();  // this step's slab is loaded, and all warps have left the previous step
         if (slab == 0 && tile > begin) {
             write_bits(tile - 1);
         }

@@ -1,4 +1,4 @@
-// BF16 and the tensor cores' matrix product (sm_80), and a probe of how they add.
+// BF16 and the matrix product of the tensor cores (sm_80), and a probe of their accumulation.
 #pragma once
 
 #include "filtered/interface.cuh"
@@ -35,14 +35,14 @@ __device__ __forceinline__ void multiply_add(float (&c)[4], const unsigned (&a)[
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-// What the tensor cores make of sums that the host has chosen: NVIDIA does not document how they add, and the
-// filter is safe only where they lose no more than docs/filter.md grants.
-// crates/engines/src/cuda/filtered/probe.rs chooses the sums and judges.
+// Computes sums that the host chooses on the tensor cores. NVIDIA does not document how they accumulate, and
+// the filter is only safe if they lose no more than docs/filter.md assumes.
+// crates/engines/src/cuda/filtered/probe.rs chooses the sums and checks the results.
 //
 // Scope: a grid of blocks of one warp; block x has tile x, of PROBE_ROWS x PROBE_COLUMNS sums. No shared
 // memory.
 __device__ __forceinline__ void probe_accumulation(const Probe& probe) {
-    // Pairs of numbers: the registers of the instruction hold two each.
+    // The instruction's registers hold pairs of numbers.
     constexpr unsigned PAIRS = PROBE_DEPTH / 2;
     unsigned lane = warp::lane_id(), row = lane / 4, pair = lane % 4;
     size_t tile = blockIdx.x;

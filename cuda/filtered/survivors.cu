@@ -1,4 +1,4 @@
-// Entry points: select_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a sum of 1
+// Entry points: select_k<K>_<build>. WARPSCOPE_K selects what to compile; WARPSCOPE_BUILDS is a sum of 1
 // (timed), 2 (counted) and 4 (profiled).
 #include "entry.cuh"
 #include "filtered/survivors.cuh"

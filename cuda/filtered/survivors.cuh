@@ -1,22 +1,22 @@
-// What the tensor-core filter let through, point by point in processing order: exact distances by the rule,
-// the candidate buffer, the merges. A warp owns a query and takes up where the chunk before left it.
+// Searches the points that passed the tensor-core filter, in processing order: exact distances by the rule,
+// the candidate buffer, the merges. A warp owns a query and resumes the state of the previous chunk.
 //
 // Scope: a grid of one-dimensional blocks; block b answers the queries from first_query + b * SURVIVOR_WARPS
 // on.
 //
 //   search_survivors<R, Tally>(search)
-//     R      registers of keys a lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
-//     Tally  NoCounters, Counted or Profiled (counters.cuh): what is counted beside the answer
+//     R      registers of keys per lane: the kernel holds K = 32 R neighbours, R = 1, 2, 4, ... 32
+//     Tally  NoCounters, Counted or Profiled (counters.cuh): the counters besides the answer
 //
-// Shared memory: static, some 25 KiB and R / 2 KiB more. Compute capability 8.0 or newer.
+// Shared memory: static, some 25 KiB plus R / 2 KiB. Compute capability 8.0 or newer.
 //
 // The caller
 // - launches blocks of exactly SURVIVOR_WARPS * 32 threads;
-// - goes through the points chunk by chunk, in order, from 0 to n, each chunk from a multiple of 256 on, with
-//   one `state` between them, which the first chunk does not read; the answer is written with the last;
-// - gives `survivors` as mma_filter left it for this chunk, or null for all points: so for the first, as no
-//   query has a radius before it;
-// - filters the next chunk with the `radii` that this one wrote.
+// - processes the points chunk by chunk, in order, from 0 to n, each chunk starting at a multiple of 256,
+//   with one `state` for all chunks; the first chunk does not read it, the last one writes the answer;
+// - passes `survivors` as written by mma_filter for this chunk, or null for all points, as in the first
+//   chunk, before which no query has a radius;
+// - filters the next chunk with the `radii` written by this one.
 //
 //   extern "C" __global__ void __launch_bounds__(SURVIVOR_WARPS * WARP)
 //   kernel(const __grid_constant__ SurvivorSearch search) {
@@ -24,7 +24,7 @@
 //   }
 //
 // Survivors are a superset of the candidates in the same order, and whether a point is a candidate depends
-// only on the candidates before it: so candidates, merges and all that is counted of them are those of
+// only on the candidates before it. So candidates, merges and their counters equal those of
 // direct/warp_knn.cuh.
 #pragma once
 
@@ -41,7 +41,7 @@ namespace warpscope::filtered {
 // Tiles of a pack's dimensions in flight.
 constexpr unsigned SURVIVOR_STAGES = 3;
 
-// Up to 32 survivors, one per lane, whose rows pass through shared memory: loaded row by row, read column by
+// Up to 32 survivors, one per lane, whose rows are staged in shared memory: loaded row by row, read column by
 // column.
 template <unsigned STAGES>
 struct Pack {
@@ -101,10 +101,10 @@ struct Pack {
         float acc = 0.0f;
         for (unsigned tile = 0; tile < tiles; ++tile) {
             ptx::await_copies<STAGES - 2>();
-            __syncwarp();  // the tile is there, and every lane is through with the tile before
+            __syncwarp();  // the tile is loaded, and all lanes have left the previous one
             fetch();
             unsigned stage = tile % STAGES;
-            // Past d both are 0, and adding the square of 0 changes nothing.
+            // Past d both are 0, so the square of their difference adds nothing.
 #pragma unroll
             for (unsigned piece = 0; piece < TILE / 4; ++piece) {
                 float4 p = rows[stage][lane][piece ^ lane % 8];
@@ -120,9 +120,9 @@ struct Pack {
     }
 };
 
-// Appends the candidates of a pack in lane order, which is processing order; as soon as the buffer is full it
-// is merged, and the rest filtered again: Warp::filter, for points that need not be neighbours. `last_group`
-// is the last group with a candidate.
+// Appends the candidates of a pack in lane order, which is processing order. When the buffer is full it is
+// merged, and the rest is filtered again. This is Warp::filter for points that need not be consecutive.
+// `last_group` is the last group with a candidate.
 template <class W>
 __device__ __forceinline__ void append(W& warp, float distance, unsigned index, unsigned& last_group) {
     unsigned candidates = __ballot_sync(ALL_LANES, distance < warp.max_distance);
@@ -155,11 +155,10 @@ __device__ __forceinline__ void append(W& warp, float distance, unsigned index, 
     warp.enter(FILTER);
 }
 
-// The radius of a query that has no max_distance yet: its square exceeds every norm that the filter takes.
+// The radius of a query without a max_distance: its square exceeds every norm that the filter accepts.
 constexpr float UNBOUNDED_RADIUS = 0x1p60f;
 
-// The filter's radius for a query: every point whose distance by the rule is below max_distance lies within
-// it.
+// The filter's radius for a query: every point whose distance by the rule is below max_distance is within it.
 __device__ __forceinline__ float filter_radius(float max_distance, unsigned d, float error, double scale,
                                                double epsilon) {
     if (max_distance == infinite_distance()) {
@@ -181,7 +180,7 @@ __device__ __forceinline__ void search_survivors(const SurvivorSearch& search) {
     unsigned row = blockIdx.x * SURVIVOR_WARPS + slot;  // in this launch
     unsigned query = search.first_query + row;
     if (query >= search.last_query) {
-        return;  // no barrier but the warp's own is ahead
+        return;  // only barriers of single warps follow
     }
     Pack<SURVIVOR_STAGES>& pack = packs[slot];
     const float* query_row = row_of(search.queries, query, search.d);

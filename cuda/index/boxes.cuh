@@ -1,4 +1,4 @@
-// Boxes around points, and the bound by which a box is left out. Twin of crates/engines/src/index/boxes.rs,
+// Boxes around points, and the bound by which a box is pruned. Twin of crates/engines/src/index/boxes.rs,
 // which has the proof.
 #pragma once
 
@@ -8,11 +8,11 @@
 
 namespace warpscope::index {
 
-// The nearest place to q in an interval; that of an empty one is infinite.
+// The value nearest to q in an interval; infinite for an empty interval.
 __device__ __forceinline__ float clamp(float q, float low, float high) { return fminf(fmaxf(q, low), high); }
 
-// What no point in a lane's box of a group is nearer than: the distance of its nearest corner, edge or
-// inside, by the rule of every engine.
+// A lower bound on the distances of the points in this lane's box of a group: the distance of the box's
+// nearest point by the rule that all engines share.
 template <int D>
 __device__ __forceinline__ float box_distance(const Tree& tree, unsigned group, const float* query,
                                               unsigned lane) {
@@ -27,8 +27,8 @@ __device__ __forceinline__ float box_distance(const Tree& tree, unsigned group, 
     return acc;
 }
 
-// What the key of no point in this lane's box of a group is below: its distance and the smallest position.
-// Padding has PADDING.
+// A lower bound on the keys of the points in this lane's box of a group: that distance and the smallest
+// position. Padding has PADDING.
 template <int D>
 __device__ __forceinline__ Key keys(const Tree& tree, unsigned group, const float* query, unsigned lane) {
     return key_of(box_distance<D>(tree, group, query, lane),

@@ -1,4 +1,4 @@
-// Entry points: index_<step>, of a tree of any d.
+// Entry points: index_<step>, the steps of building a tree of any d.
 #include "entry.cuh"
 #include "index/morton.cuh"
 #include "index/radix_sort.cuh"

@@ -1,10 +1,10 @@
-// What the host and the kernels of the index agree on. build/interface.rs makes Rust of this file.
+// Interface between the host and the kernels of the index. build/interface.rs generates Rust from this file.
 #pragma once
 
 #include "key.cuh"
 #include "warp/lanes.cuh"
 
-// Steps of building the tree. STEP is codes, sweep, leaves or boxes.
+// A step of building the tree. STEP is codes, sweep, leaves or boxes.
 #define WARPSCOPE_INDEX_ENTRY(STEP) index_##STEP
 // The search: BUILD is timed, counted or traced.
 #define WARPSCOPE_TRAVERSE_ENTRY(K, D, BUILD) traverse_k##K##_d##D##_##BUILD
@@ -16,17 +16,17 @@ namespace warpscope::index {
 
 // Heights of the largest tree: 2^32 points in 2^27 leaves.
 constexpr unsigned HEIGHTS = 6;
-// Warps in a block of the search, each with a query of its own.
+// Warps per block of the search, one query each.
 constexpr unsigned TRAVERSE_WARPS = 4;
 // The most dimensions.
 constexpr unsigned MOST_DIMS = 32;
-// Threads in a block of leaves and boxes.
+// Threads per block of leaves and boxes.
 constexpr unsigned BUILD_THREADS = 256;
-// Threads in a block of codes and sweep: one a digit.
+// Threads per block of codes and sweep, one per digit.
 constexpr unsigned SORT_THREADS = 256;
-// Keys that a thread of codes and sweep takes.
+// Keys per thread of codes and sweep.
 constexpr unsigned SORT_ITEMS = 16;
-// Bits that a pass sorts by, and passes of a key.
+// Bits per pass, and passes per key.
 constexpr unsigned SORT_BITS = 8;
 constexpr unsigned SORT_PASSES = 4;
 
@@ -40,19 +40,19 @@ struct Visits {
     unsigned left_out;
 };
 
-// The first word of each event of a search's trace; recorder.cuh says what follows.
+// The first word of each event of a search's trace; recorder.cuh describes the words that follow.
 enum TreeEvent : unsigned {
     OWN_LEAF = 1, NODE, CHILD, LEFT_OUT, LEAF, APPENDED, MERGED, FILTERED_AGAIN, FINISHED
 };
 
-// Where the cells of the Morton curve lie.
+// The grid of the Morton curve.
 struct Frame {
     const float* low;  // d: the least coordinate of each axis
     float scale;       // cells per unit of length
     unsigned bits;     // of a coordinate's cell
 };
 
-// The tree in device memory. Groups of boxes lie one after the other, height by height.
+// The tree in device memory. Groups of boxes are stored one after the other, height by height.
 struct Tree {
     float* coordinates;         // leaves x d x WARP
     unsigned* positions;        // leaves x WARP
@@ -66,49 +66,49 @@ struct Tree {
     unsigned d;
 };
 
-// The parameter of codes.
+// Parameters of codes.
 struct Codes {
     const float* rows;      // row-major
-    const unsigned* order;  // of the rows; 0: as they are
+    const unsigned* order;  // of the rows; null: input order
     unsigned* keys;         // count: 32 bits of each row's code
     unsigned* counts;       // passes x digits
     Frame frame;
     unsigned count;
     unsigned d;
-    unsigned shift;   // the bits of the code below the key
-    unsigned mask;    // of the key
-    unsigned passes;  // over the key
+    unsigned shift;   // bits of the code below the key
+    unsigned mask;    // mask of the key
+    unsigned passes;  // number of passes over the key
 };
 
-// The parameter of sweep: a pass of the radix sort.
+// Parameters of sweep: a pass of the radix sort.
 struct Pass {
     const unsigned* keys;
-    const unsigned* order;  // 0: 0, 1, 2 ...
+    const unsigned* order;  // null: 0, 1, 2 ...
     unsigned* sorted_keys;
     unsigned* sorted_order;
-    const unsigned* counts;  // of each digit, in all keys
-    unsigned* tiles;         // tiles x digits: what each tile publishes
-    unsigned* turn;          // of tiles
+    const unsigned* counts;  // of each digit, over all keys
+    unsigned* tiles;         // tiles x digits: published by each tile
+    unsigned* turn;          // counter that numbers the tiles
     unsigned count;
-    unsigned shift;  // of the pass's digit
+    unsigned shift;  // of this pass's digit
 };
 
-// The parameter of leaves and boxes.
+// Parameters of leaves and boxes.
 struct Growth {
     const float* rows;      // n x d, row-major, in processing order
     const unsigned* order;  // positions in Morton order
-    unsigned* crowded;      // leaves that begin with the same sorted bits of a code as the next
+    unsigned* crowded;      // leaves whose first code has the same sorted bits as the next leaf's
     Tree tree;
     Frame frame;
-    unsigned below;   // bits of the codes that were not sorted by
-    unsigned height;  // of the boxes that are made; 0 for leaves
+    unsigned below;   // low bits of the codes that were not sorted by
+    unsigned height;  // of the boxes to build; 0 for leaves
 };
 
-// The search's parameter.
+// Parameters of the search.
 struct Traversal {
     Tree tree;
     const float* queries;   // q x d, row-major
-    // queries of this launch in the order in which warps, or lanes, have them; 0: as they are
+    // queries of this launch in the order of warps, or of lanes; null: input order
     const unsigned* order;
     Frame frame;            // of the codes
     unsigned in_leaves;     // 1: the queries are the points, in the order of the leaves
@@ -117,7 +117,7 @@ struct Traversal {
     unsigned query_count;
     unsigned* indices;         // q x k
     float* squared_distances;  // q x k
-    Visits* visits;            // an entry a query of this launch
+    Visits* visits;            // one per query of this launch
 };
 
 }  // namespace warpscope::index

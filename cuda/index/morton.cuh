@@ -6,7 +6,7 @@
 
 namespace warpscope::index {
 
-// Puts a zero before each bit.
+// Inserts a zero before each bit.
 __device__ __forceinline__ unsigned long long spread_2(unsigned cell) {
     unsigned long long code = cell;
     code = (code | code << 16) & 0x0000ffff0000ffffull;
@@ -16,7 +16,7 @@ __device__ __forceinline__ unsigned long long spread_2(unsigned cell) {
     return (code | code << 1) & 0x5555555555555555ull;
 }
 
-// Puts two zeros before each of 21 bits.
+// Inserts two zeros before each of 21 bits.
 __device__ __forceinline__ unsigned long long spread_3(unsigned cell) {
     unsigned long long code = cell & 0x1fffffull;
     code = (code | code << 32) & 0x001f00000000ffffull;
@@ -26,7 +26,7 @@ __device__ __forceinline__ unsigned long long spread_3(unsigned cell) {
     return (code | code << 2) & 0x1249249249249249ull;
 }
 
-// Puts `axes` - 1 zeros before each of `bits` bits.
+// Inserts `axes` - 1 zeros before each of `bits` bits.
 __device__ __forceinline__ unsigned long long spread(unsigned cell, unsigned bits, unsigned axes) {
     unsigned long long code = 0;
     for (unsigned bit = 0; bit < bits; ++bit) {
@@ -35,13 +35,13 @@ __device__ __forceinline__ unsigned long long spread(unsigned cell, unsigned bit
     return code;
 }
 
-// A coordinate's cell. What lies outside has the nearest one: the conversion saturates.
+// A coordinate's cell. Outside the extent, the nearest cell, because the conversion saturates.
 __device__ __forceinline__ unsigned cell_of(const Frame& frame, const float* point, unsigned axis) {
     float place = __fmul_rn(__fsub_rn(point[axis], frame.low[axis]), frame.scale);
     return min(__float2uint_rz(place), (1u << frame.bits) - 1);
 }
 
-// The code of a point, which need not lie within the extent.
+// The code of a point. Outside the extent, that of the nearest cell.
 __device__ __forceinline__ unsigned long long code(const Frame& frame, const float* point, unsigned d) {
     switch (d) {
         case 1:

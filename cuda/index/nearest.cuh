@@ -1,4 +1,4 @@
-// The state of a query whose points come in any order. Twin of crates/engines/src/index/nearest.rs.
+// The state of a query whose points arrive in any order. Twin of crates/engines/src/index/nearest.rs.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -8,16 +8,16 @@
 
 namespace warpscope::index {
 
-// A warp that also has the k-th element itself. Not a member of warp::Warp: it costs registers, also those
-// who never read it.
+// A warp that also stores the k-th element. Not a member of warp::Warp, where it would cost registers in
+// kernels that never read it.
 template <int R, class Tally>
 struct Nearest : warp::Warp<R, Tally, NoTrace, warp::UNROLL_SHORT<R>> {
     using Warp = warp::Warp<R, Tally, NoTrace, warp::UNROLL_SHORT<R>>;
     Key last = PADDING;
 
     // Filters a group by the pair (distance, position): each lane has the key of a point, or PADDING.
-    // Candidates are appended in lane order; as soon as the buffer is full it is merged, and what was not yet
-    // appended is filtered again. No history is kept of merges.
+    // Candidates are appended in lane order. When the buffer is full it is merged, and lanes not yet appended
+    // are filtered again. Merges have no history.
     __device__ __forceinline__ void filter_keys(Key key) {
         unsigned candidates = __ballot_sync(ALL_LANES, key < last);
         if constexpr (Tally::TRACED) {
@@ -53,7 +53,7 @@ struct Nearest : warp::Warp<R, Tally, NoTrace, warp::UNROLL_SHORT<R>> {
         }
     }
 
-    // Merges what is left in the buffer after the last point.
+    // Merges the rest of the buffer after the last point.
     __device__ __forceinline__ void finish() {
         bool merges = this->buffered > 0;
         Warp::finish(0);

@@ -5,7 +5,7 @@
 
 namespace warpscope::index {
 
-// Unasked the compiler aims at more blocks than fit, and spills; with short lists it aims at fewer.
+// Without the bound, the compiler aims at more blocks than fit, and spills; for short lists it aims at fewer.
 WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_PACKET_ENTRY, WARPSCOPE_K, WARPSCOPE_D),
                  (WARP, WARPSCOPE_K == 8 ? 24 : 1), Traversal, answer_packet<WARPSCOPE_K, WARPSCOPE_D>)
 

@@ -1,19 +1,19 @@
-// A packet: 32 neighbouring queries a warp, a lane each. What one of them needs is loaded for all, and each
-// keeps its list in its own registers. Twin of crates/engines/src/index/packet.rs.
+// A packet: 32 neighbouring queries per warp, one per lane. Data that one of them needs is loaded once for
+// all, and each keeps its own list in registers. Twin of crates/engines/src/index/packet.rs.
 //
-// 1. find_shortest: from the nearest leaf on, each lane keeps the k smallest *distances*, as f32 and nothing
-//    else: a comparator is two instructions, where pairs take eight.
-// 2. Collected: in the leaves that were visited, what is not farther than the k-th of them is found again,
+// 1. find_shortest: from the nearest leaf on, each lane keeps only the k smallest *distances*, as f32: a
+//    comparator is two instructions, while pairs take eight.
+// 2. Collected: searches the visited leaves again for the points that are not farther than the k-th distance,
 //    now with positions.
-// 3. The pairs are sorted, once; in long lists a point's rank is found among the distances of step 1 instead.
-//    A lane that collected more than fit, as many points are as far as the k-th, is answered by the whole
-//    warp (traverse.cuh), and so are the queries of a part that needs too many leaves.
+// 3. The pairs are sorted, once; a point's rank in a long list is found among the distances of step 1
+//    instead. A lane that collects too many, because many points are as far as the k-th, is answered by the
+//    whole warp (traverse.cuh), and so are the queries of a part that needs too many leaves.
 //
-// Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the
-// box around both sides of the jump would meet many leaves that neither side needs. Few packets jump far, but
-// the others would wait for them at the end.
+// If the curve jumps between two queries of a packet, the packet is searched in parts, one after the other:
+// the box around both sides of the jump would overlap many leaves that neither side needs. Few packets jump
+// far, but the others would wait for them at the end.
 //
-// Scope: a warp a packet and a block; nothing waits for another.
+// Scope: one warp per packet and per block; warps do not wait for one another.
 //
 //   answer_packet<L, D>(search)     L = 8, 16, 32, 64 or 128, at least k; D = 2 or 3
 #pragma once
@@ -36,42 +36,41 @@ constexpr unsigned STRIDE = 8;
 template <int L>
 constexpr unsigned BATCH = L < 32 ? 16 : 32;
 
-// Distances that a lane gathers before they have to be merged. Fewer bound the search sooner, and take more
+// Distances that a lane collects before they must be merged. Fewer bound the search sooner, but take more
 // merges.
 template <int L>
 constexpr unsigned EAGER = L < 32 ? 8 : L < 128 ? 24 : 32;
 
-// Leaves before and after the packet's own that come first: they are mostly needed, and bound the search of
-// all others.
+// Leaves before and after the packet's own that are visited first. They are usually needed, and bound the
+// rest of the search.
 template <int L>
 constexpr unsigned AROUND = L < 64 ? 1 : L < 128 ? 4 : 6;
 
-// Leaves with candidates that a part may have. One that needs more has queries that are not near one another.
+// The most leaves with candidates per part. The queries of a part that needs more are not close together.
 template <int L>
 constexpr unsigned MOST_VISITED = L < 128 ? 256 : 512;
 
 // Whether packets are searched in parts. With lists of 64 the loop takes the registers of two warps in
-// sixteen, which is more than it saves.
+// sixteen, which costs more than it saves.
 template <int L>
 constexpr bool IN_PARTS = L != 64;
 
-// Whether a leaf is collected from only if it had candidates. In the plane most have, and to ask takes
-// longer.
+// Whether to collect only from leaves that had candidates. In the plane most have, and checking takes longer.
 template <int D>
 constexpr bool SELECTIVE = D == 3;
 
-// A gap between neighbouring queries is a jump if its square is so many powers of two above the mean.
+// A gap between neighbouring queries is a jump if its square is this many powers of two above the mean.
 template <int D>
 constexpr unsigned JUMP = D == 2 ? 11 : 8;
 
-// A leaf that so many lanes or fewer ask for is looked at for one after the other, by all lanes.
+// If at most this many lanes need a leaf, all lanes search it for one query at a time.
 template <int L>
 constexpr int FEW = L < 32 ? 12 : L < 128 ? 8 : 5;
 
-// The greatest number: distances are finite, those to padding are not.
+// The largest finite float: distances are at most this, except those to padding.
 constexpr float GREATEST = 3.402823466e38f;
 
-// The queries, this lane's and the box around all, which is the same in every lane.
+// This lane's query and the bounding box of all queries, which is the same in every lane.
 template <int D>
 struct Packet {
     float query[D], low[D], high[D];
@@ -85,11 +84,11 @@ struct Packet {
         }
     }
 
-    // The lanes behind which a part ends, of those that have a query: where the next query is much farther
-    // away than most are from their next, and at the end.
+    // The lanes after which a part ends, among those with a query: where the next query is much farther away
+    // than usual, and at the end.
     __device__ __forceinline__ unsigned part_ends(unsigned queries, unsigned lane) const {
-        // Above the exponent of a float there is nothing, as squares have no sign: bits rise with the
-        // logarithm, whose mean the few that are far do not move much.
+        // Squares are not negative, so nothing is above the exponent: the bits rise with the logarithm, whose
+        // mean is robust against a few large gaps.
         constexpr unsigned SHIFT = 16, OCTAVE = 1 << (23 - SHIFT);
         float gap = 0.0f;
 #pragma unroll
@@ -104,8 +103,8 @@ struct Packet {
     }
 };
 
-// What no point in this lane's box of a group is below, whichever the query: as for one query (boxes.cuh),
-// from the nearest corner of the box around all.
+// A lower bound on the distances from any of the queries to the points of this lane's box of a group: as for
+// one query (boxes.cuh), but from the nearest corner of the queries' bounding box.
 template <int D>
 __device__ __forceinline__ float bounds(const Tree& tree, unsigned height, unsigned group,
                                         const Packet<D>& packet, unsigned lane) {
@@ -122,15 +121,15 @@ __device__ __forceinline__ float bounds(const Tree& tree, unsigned height, unsig
     return acc;
 }
 
-// What no point of a box is below for this lane's query.
+// A lower bound on the distances from this lane's query to the points of a box.
 template <int D>
 __device__ __forceinline__ float bound(const Tree& tree, unsigned height, unsigned box,
                                        const Packet<D>& packet) {
     return box_distance<D>(tree, tree.first_group[height] + box / WARP, packet.query, box % WARP);
 }
 
-// A leaf, a point a lane. It is loaded before it is known whether it is needed, or while the one before is
-// looked at.
+// A leaf, one point per lane. It is loaded before the search knows whether it is needed, or while the
+// previous one is processed.
 template <int D>
 struct Leaf {
     float point[D];
@@ -145,9 +144,9 @@ struct Leaf {
         position = tree.positions[static_cast<size_t>(leaf) * WARP + lane];
     }
 
-    // For all lanes, axis by axis.
+    // Makes the leaf readable by all lanes, axis by axis.
     __device__ __forceinline__ void share(float* points, unsigned* positions, unsigned lane) const {
-        // The one before may still be read.
+        // The previous leaf may still be read.
         __syncwarp();
 #pragma unroll
         for (int j = 0; j < D; ++j) {
@@ -158,8 +157,7 @@ struct Leaf {
     }
 };
 
-// Squared distances of this lane's query to STRIDE points of a leaf that is shared: every lane reads the
-// same.
+// Squared distances from this lane's query to STRIDE points of a shared leaf; all lanes read the same points.
 template <int D>
 __device__ __forceinline__ void distances(const float* points, const Packet<D>& packet,
                                           float (&squared)[STRIDE]) {
@@ -180,7 +178,7 @@ __device__ __forceinline__ void distances(const float* points, const Packet<D>& 
     }
 }
 
-// Squared distance of this lane's point of a leaf to another lane's query.
+// Squared distance from this lane's point of a leaf to another lane's query.
 template <int D>
 __device__ __forceinline__ float distance_to(const Leaf<D>& leaf, const Packet<D>& packet, unsigned whose) {
     float acc = 0.0f;
@@ -191,8 +189,8 @@ __device__ __forceinline__ float distance_to(const Leaf<D>& leaf, const Packet<D
     return acc;
 }
 
-// The greatest of the lanes' limits, none of which is NaN: as signed numbers the bits of floats below zero
-// are below zero.
+// The greatest of the lanes' limits. They are not NaN, and the bits of negative floats are negative as signed
+// integers.
 __device__ __forceinline__ float greatest(float limit) {
     return __int_as_float(warp::reduce_max(__float_as_int(limit)));
 }
@@ -202,10 +200,11 @@ template <int L, int D>
 struct Shortest {
     const Tree& tree;
     const Packet<D>& packet;
-    // (EAGER + WARP) x WARP, this lane's column: a leaf fits behind what need not be merged yet
+    // (EAGER + WARP) x WARP, this lane's column: room for a whole leaf after those that need not be merged
+    // yet
     float* slots;
-    float best[L];  // the last k of them, ascending; those before are below all distances
-    unsigned taken = 0;  // slots, times WARP
+    float best[L];  // the k smallest come last, ascending; earlier entries are below all distances
+    unsigned taken = 0;  // slots used, times WARP
 
     __device__ __forceinline__ Shortest(const Tree& tree, const Packet<D>& packet, float* slots, unsigned k)
         : tree(tree), packet(packet), slots(slots) {
@@ -215,10 +214,10 @@ struct Shortest {
         }
     }
 
-    // What a box must not be beyond. Padding is.
+    // Boxes beyond this are pruned, padding included.
     __device__ __forceinline__ float limit() const { return fminf(best[L - 1], GREATEST); }
 
-    // A leaf for all lanes: each looks at every point.
+    // Filters a leaf for all lanes: each lane tests every point.
     __device__ __forceinline__ void leaf(const float* points) {
 #pragma unroll 1
         for (unsigned first = 0; first < WARP; first += STRIDE) {
@@ -226,7 +225,8 @@ struct Shortest {
             distances(points + first, packet, squared);
 #pragma unroll
             for (unsigned i = 0; i < STRIDE; ++i) {
-                // One as far as the k-th may be a neighbour by its position, and its leaf must be known.
+                // A point as far as the k-th may be a neighbour by its position, so its leaf must be
+                // recorded.
                 if (SELECTIVE<D> ? squared[i] <= best[L - 1] : squared[i] < best[L - 1]) {
                     slots[taken] = squared[i];
                     taken += WARP;
@@ -235,7 +235,7 @@ struct Shortest {
         }
     }
 
-    // For a few: all lanes look for one after the other, a point each.
+    // Filters a leaf for a few lanes: all lanes process one query after the other, a point per lane.
     __device__ __forceinline__ void leaf_for(const Leaf<D>& leaf, unsigned askers, unsigned lane) {
         for (; askers != 0; askers &= askers - 1) {
             unsigned whose = __ffs(askers) - 1;
@@ -255,7 +255,7 @@ struct Shortest {
         }
     }
 
-    // Merges as many as fit of what was taken.
+    // Merges as many of the slots as fit.
     __device__ __forceinline__ void merge() {
         // Other lanes may have written to this column.
         __syncwarp();
@@ -266,7 +266,7 @@ struct Shortest {
         for (unsigned i = 0; i < BATCH<L>; ++i) {
             batch[i] = i * WARP < count ? slots[taken + i * WARP] : infinite_distance();
         }
-        // And may write to it again.
+        // Other lanes may write to this column again.
         __syncwarp();
         sort(batch);
 #pragma unroll
@@ -277,8 +277,8 @@ struct Shortest {
     }
 };
 
-// What a point is collected as: its pair, or, where lists are long, its place in the leaves that were
-// visited, which takes a quarter of the memory.
+// How a point is collected: as its pair, or, in long lists, as its index in the visited leaves, which takes a
+// quarter of the memory.
 template <int L>
 struct EntryOf {
     using Type = Key;
@@ -292,16 +292,16 @@ struct EntryOf<128> {
     using Type = unsigned short;
 };
 
-// From one entry of a lane to its next. All lanes read long lists from one column: an odd stride spreads it
-// over the banks.
+// Stride between a lane's entries. All lanes read long lists from one column: an odd stride spreads it over
+// the banks.
 template <int L>
 constexpr unsigned NEXT = L <= 32 ? WARP : WARP + 1;
 
-// Queries whose distances are laid out at a time, to be searched by all lanes, and from one of them to the
-// query's next.
+// Queries whose distances are laid out at a time, to be searched by all lanes, and the stride between a
+// query's distances.
 constexpr unsigned LAID_OUT = 8, ACROSS = LAID_OUT + 1;
 
-// Shared memory of a packet. What is needed one after the other has the same place.
+// Shared memory of a packet. Data of successive steps shares the same space.
 template <int L, int D>
 struct PacketMemory {
     using Entry = typename EntryOf<L>::Type;
@@ -317,7 +317,7 @@ struct PacketMemory {
         struct {
             Key buffer[L < 32 ? 32 : L];
             Key above[HEIGHTS * WARP];
-        } alone;  // where a query is answered alone
+        } alone;  // for queries that are answered alone
     };
     union {
         struct {
@@ -332,14 +332,14 @@ struct PacketMemory {
     unsigned visited[MOST_VISITED<L>];
 };
 
-// Finds the k smallest distances of each lane's query, and notes the leaves where they may be; false if they
-// are too many.
+// Finds the k smallest distances of each lane's query, and records the leaves that may contain them; false if
+// they are too many.
 //
-// The packet's own leaf and those around it on the curve come first: mostly they are needed, and they bound
-// the search where the own one lies across a jump of the curve. Then depth first, the child nearest to the
-// packet first. A box as far as the k-th distance is visited too, as one of its points may be a neighbour by
-// its position. What is done more than once is called in one place only: unrolled, merging is most of the
-// code, and would not stay in the instruction cache twice.
+// The packet's own leaf and its neighbours on the curve come first. They are usually needed, and they bound
+// the search if the own leaf is across a jump of the curve. Then the search is depth first, the child nearest
+// to the packet first. A box as far as the k-th distance is visited too, because one of its points may be a
+// neighbour by its position. The merge is called in only one place: inlined, it is most of the code, and two
+// copies would not fit into the instruction cache.
 template <int L, int D>
 __device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& memory, unsigned& count,
                                               unsigned lane, Shortest<L, D>& found) {
@@ -389,14 +389,14 @@ __device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& 
         if (level == 0) {
             leaf.load(tree, box, lane);
         }
-        // The box around all may be much larger than what they need, where they lie across a jump: so each is
-        // asked itself.
+        // Test each query by itself: if the queries are across a jump, their bounding box may be much larger
+        // than needed.
         unsigned askers = __ballot_sync(ALL_LANES, bound(tree, level, box, packet) <= found.limit());
         if (askers == 0) {
             continue;
         }
         if (level > 0) {
-            // A lane reads only what it wrote itself, so no barrier is needed.
+            // A lane reads only what it wrote, so no barrier is needed.
             memory.search.above[height * WARP + lane] = child;
             height -= 1;
             group = box;
@@ -423,7 +423,7 @@ __device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& 
     }
 }
 
-// The points that are not farther than the k-th.
+// The points that are not farther than the k-th distance.
 template <int L, int D>
 struct Collected {
     using Entry = typename EntryOf<L>::Type;
@@ -432,9 +432,9 @@ struct Collected {
     const Packet<D>& packet;
     Entry* entries;  // ROWS x NEXT, this lane's column
     float kth;
-    unsigned taken = 0;  // entries, times NEXT
+    unsigned taken = 0;  // entries used, times NEXT
 
-    // The leaf that was visited as number `turn`.
+    // Collects from the visited leaf number `turn`.
     __device__ __forceinline__ void leaf(unsigned turn, const float* points,
                                          const unsigned* shared_positions) {
 #pragma unroll 1
@@ -481,7 +481,8 @@ struct Collected {
         enough();
     }
 
-    // More than L have no end that is known. What lies behind is room for those of one stride.
+    // Gives up lanes with more than L entries, because their number is unbounded. The slots after the list
+    // have room for one stride.
     __device__ __forceinline__ void enough() { kth = taken > L * NEXT<L> ? -1.0f : kth; }
 
     static __device__ __forceinline__ void put(Entry& entry, float squared, unsigned position, unsigned at) {
@@ -493,7 +494,7 @@ struct Collected {
     }
 };
 
-// Answers one query of the packet by the whole warp.
+// Answers one query of the packet with the whole warp.
 template <int L, int D>
 __device__ __noinline__ void answer_alone(const Traversal& search, unsigned in_launch, unsigned own,
                                           Key* above, Key* buffer) {
@@ -507,8 +508,8 @@ __device__ __noinline__ void answer_alone(const Traversal& search, unsigned in_l
     warp.write(AnswerRow(search, query));
 }
 
-// Sorts each lane's pairs in its registers, and writes them. Lists are columns, and rows of consecutive ranks
-// are to be written: they are turned so that few lanes meet in a bank.
+// Sorts each lane's pairs in its registers and writes them. Lists are columns, but rows of consecutive ranks
+// are written. They are transposed with a rotation that avoids bank conflicts.
 template <int L>
 __device__ __forceinline__ void write_sorted(const Traversal& search, Key* entries, unsigned found,
                                              unsigned in_launch, unsigned part, unsigned lane) {
@@ -536,9 +537,9 @@ __device__ __forceinline__ void write_sorted(const Traversal& search, Key* entri
     }
 }
 
-// Long lists, one after the other, by the whole warp. A point's rank is the number of its query's k distances
-// that are smaller, and those are sorted already: to search them takes half of what sorting pairs takes.
-// Where two are equal their positions decide, and pairs are sorted.
+// Writes long lists one after the other with the whole warp. A point's rank is the number of its query's k
+// distances that are smaller. Those are already sorted, so searching them takes half as long as sorting
+// pairs. If two are equal, their positions decide, and pairs are sorted.
 template <int L, int D>
 __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMemory<L, D>& memory,
                                               const float (&best)[L], unsigned found, unsigned in_launch,
@@ -546,11 +547,11 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
     constexpr int R = L / 32;
     const Tree& tree = search.tree;
     float* sorted = memory.answer.sorted;
-    // The places before are those that no list of k has.
+    // The first L - k entries of a list are unused.
     unsigned start = L - search.k;
 #pragma unroll 1
     for (unsigned first = 0; first < WARP; first += LAID_OUT) {
-        // Other lanes may still read what was there.
+        // Other lanes may still read the previous contents.
         __syncwarp();
         if (lane - first < LAID_OUT) {
 #pragma unroll
@@ -587,7 +588,7 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
                     rank[r] += sorted[(rank[r] + step - 1) * ACROSS + column] < squared[r] ? step : 0;
                 }
             }
-            // One more than k is as far as the k-th.
+            // If there are more than k, several points are as far as the k-th.
             bool equal = count != search.k;
 #pragma unroll
             for (int r = 0; r < R; ++r) {
@@ -606,7 +607,7 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
                 sorted_keys.write(AnswerRow(search, query));
                 continue;
             }
-            // Other lanes may still read those of the query before.
+            // Other lanes may still read the previous query's entries.
             __syncwarp();
 #pragma unroll
             for (int r = 0; r < R; ++r) {
@@ -627,8 +628,8 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
     }
 }
 
-// Answers the queries of lanes first ... end - 1, by their numbers in the launch; the others have the
-// first's, and look for nothing.
+// Answers the queries of lanes first ... end - 1, given by their numbers in the launch. The other lanes
+// repeat the first query and search nothing.
 template <int L, int D>
 __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemory<L, D>& memory,
                                             Packet<D>& packet, unsigned of_lane, unsigned first, unsigned end,
@@ -641,7 +642,7 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
     packet.load(search.queries + query * D);
     unsigned own = blockIdx.x;
     if (!search.in_leaves) {
-        // Where the one in the middle would be; the others are near.
+        // The leaf of the middle query; the others are nearby.
         own = leaf_of(
             tree,
             code(search.frame, search.queries + __shfl_sync(ALL_LANES, query, (first + end) / 2) * D, D),
@@ -649,7 +650,7 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
     }
 
     unsigned count;
-    // Other lanes may still read what the part before left.
+    // Other lanes may still read what the previous part left.
     __syncwarp();
     Shortest<L, D> shortest(tree, packet, memory.search.slots + lane, there ? search.k : 0);
     bool whole = find_shortest(own, memory, count, lane, shortest);
@@ -661,7 +662,7 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
     unsigned askers = 0;
 #pragma unroll 1
     for (unsigned i = 0; i <= count; ++i) {
-        // The next one is on its way while this one is looked at.
+        // The next leaf is loaded while this one is processed.
         unsigned asking = 0;
         if (i < count) {
             unsigned number = memory.visited[i];
@@ -680,7 +681,7 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
     // Other lanes may have written to this column.
     __syncwarp();
     unsigned found = collected.taken / NEXT<L>;
-    // None, where there were too many leaves, or too many.
+    // 0 entries if there were too many leaves; more than L if there were too many points.
     unsigned alone = __ballot_sync(ALL_LANES, there && found - 1 >= L);
     if constexpr (L <= 32) {
         write_sorted<L>(search, memory.entries, found, in_launch, part, lane);
@@ -688,7 +689,7 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
         write_in_turn<L, D>(search, memory, shortest.best, found, in_launch, part & ~alone, lane);
     }
     for (unsigned lanes = alone; lanes != 0; lanes &= lanes - 1) {
-        // The memory serves another purpose now.
+        // The memory is reused.
         __syncwarp();
         answer_alone<L, D>(search, __shfl_sync(ALL_LANES, in_launch, __ffs(lanes) - 1), own,
                            memory.alone.above, memory.alone.buffer);

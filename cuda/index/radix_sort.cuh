@@ -1,17 +1,16 @@
-// A radix sort from the lowest digit to the highest, stable in each, of 32-bit keys with a 32-bit number
-// beside them: a kernel a digit (Adinets and Merrill, Onesweep, 2022). On the CPU the standard library sorts
+// A radix sort of 32-bit keys, each with a 32-bit number, from the lowest digit to the highest; stable. One
+// kernel per digit (Adinets and Merrill, Onesweep, 2022). On the CPU the standard library sorts
 // (crates/engines/src/index/tree.rs).
 //
-// 1. tally: while keys are made, their digits are counted, of all passes at once: a pass changes the order of
+// 1. tally: while keys are made, their digits are counted for all passes at once: a pass changes the order of
 //    keys, not their digits.
-// 2. sweep: a block takes the next tile of SORT_THREADS x SORT_ITEMS keys, ranks each among those of its
-//    digit, and learns how many of each digit lie in the tiles before it by looking back over what their
-//    blocks have published (Merrill and Garland, Single-pass parallel prefix scan with decoupled look-back,
-//    2016). Within a tile a warp has consecutive keys, and so do its rounds: keys of the same digit keep
-//    their order.
+// 2. sweep: a block takes the next tile of SORT_THREADS x SORT_ITEMS keys and ranks each among those with its
+//    digit. It finds how many keys of each digit are in earlier tiles by looking back over what their blocks
+//    have published (Merrill and Garland, Single-pass parallel prefix scan with decoupled look-back, 2016). A
+//    warp owns consecutive keys of the tile, so keys of the same digit keep their order.
 //
-// The caller zeroes the counts, tiles and turns of all passes, and launches sweep with a block a tile, each
-// of SORT_THREADS threads.
+// The caller zeroes the counts, tiles and turns of all passes, and launches sweep with one block per tile,
+// each of SORT_THREADS threads.
 #pragma once
 
 #include "block/radix_tile.cuh"
@@ -25,15 +24,15 @@ constexpr unsigned DIGITS = Tile::DIGITS;
 constexpr unsigned TILE = Tile::KEYS;
 static_assert(SORT_THREADS == DIGITS, "a thread has a digit");
 
-// What a tile has published of a digit: nothing, its own number of keys, or that of all tiles up to it. There
-// are fewer than 2^30 keys, and flag and number are one word, so that relaxed accesses are enough: who sees
-// the flag sees the number.
+// What a tile has published for a digit: nothing, its own number of keys, or that of all tiles up to it.
+// There are fewer than 2^30 keys, so flag and number share one word, and relaxed accesses suffice: a thread
+// that sees the flag also sees the number.
 constexpr unsigned OWN = 1u << 30, ALL = 2u << 30, NUMBER = OWN - 1;
 
-// Tiles that are looked at together: their words are loaded at once.
+// Tiles per look-back step, whose words are loaded together.
 constexpr unsigned BACK = 16;
 
-// Counts the digits of the keys of a tile, which `key(at)` makes.
+// Makes the keys of a tile with `key(at)` and counts their digits.
 template <class Make>
 __device__ __forceinline__ void tally(unsigned* counts, unsigned count, unsigned passes, Make key) {
     __shared__ unsigned histogram[SORT_PASSES][DIGITS];
@@ -59,7 +58,7 @@ __device__ __forceinline__ void tally(unsigned* counts, unsigned count, unsigned
     }
 }
 
-// How many keys of this thread's digit lie in the tiles before this one, which has `own`.
+// The number of keys of this thread's digit in earlier tiles; this tile has `own`.
 __device__ __forceinline__ unsigned look_back(unsigned* tiles, unsigned tile, unsigned own) {
     tiles += threadIdx.x;
     ptx::store_relaxed(tiles + tile * DIGITS, (tile == 0 ? ALL : OWN) | own);
@@ -89,7 +88,7 @@ __device__ __forceinline__ void sweep(const Pass& pass) {
     __shared__ Tile memory;
     __shared__ unsigned turn;
     if (threadIdx.x == 0) {
-        // Not the block's number: blocks start in any order, and each waits for the tiles before its own.
+        // Not the block's number: blocks start in any order, and each waits for earlier tiles.
         turn = atomicAdd(pass.turn, 1);
     }
     __syncthreads();
@@ -97,7 +96,7 @@ __device__ __forceinline__ void sweep(const Pass& pass) {
     unsigned count = min(pass.count - first, TILE);
     Tile::Items items;
     Tile::read(items, pass.keys, pass.order, first, count);
-    // A thread has a digit: how many keys of it the tile has, where they begin in the tile, and where in the
+    // For this thread's digit: how many keys the tile has, where they begin in the tile, and where in the
     // result.
     unsigned own = memory.rank(items, count, pass.shift);
     unsigned in_tile = block::exclusive_sum(own, memory.sums);

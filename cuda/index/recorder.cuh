@@ -1,9 +1,8 @@
-// What watches a query's way through the tree and writes it down, event by event.
-// crates/engines/src/cuda/trace/told.rs reads what is written here, and tells it to the observers of
-// crates/engines/src/index/observer.rs.
+// Records a query's search of the tree event by event. crates/engines/src/cuda/trace/told.rs decodes the
+// words and replays them to the observers of crates/engines/src/index/observer.rs.
 //
-// Events are words, one event after the other: its kind, then what the comments at `Recorder` say. A key is
-// two words: position, distance.
+// An event is its kind followed by the words that the comments in `Recorder` list. A key is two words:
+// position, distance.
 #pragma once
 
 #include "index/interface.cuh"
@@ -13,41 +12,41 @@
 
 namespace warpscope::index {
 
-// Listens to one warp of one query, in the place of VisitTally (traverse.cuh).
+// Records one warp with one query, in place of VisitTally (traverse.cuh).
 struct Recorder : TraceWriter {
     static constexpr bool COUNTED = false;
     static constexpr bool PROFILED = false;
 
-    unsigned visited = 0;  // the leaf
+    unsigned visited = 0;  // the current leaf
 
-    // The query's code would be in this leaf: leaf.
+    // The query's code belongs in this leaf: leaf.
     __device__ __forceinline__ void own_leaf(unsigned leaf) { event(OWN_LEAF, leaf); }
 
-    // The search came down to a node: height, group; a key a lane.
+    // The search entered a node: height, group; each lane's key.
     __device__ __forceinline__ void node(unsigned height, unsigned group, Key child) {
         event(NODE, height, group);
         keys(child);
     }
 
-    // A lane's child comes next: lane; its key.
+    // A lane's child is visited next: lane; its key.
     __device__ __forceinline__ void child(unsigned of_lane, Key nearest) {
         event(CHILD, of_lane, index_of(nearest), distance_bits(nearest));
     }
 
-    // No other child can hold a neighbour: their lanes.
+    // The other children cannot contain a neighbour: their lanes.
     __device__ __forceinline__ void left_out(Key child) {
         event(LEFT_OUT, __ballot_sync(ALL_LANES, child != PADDING));
     }
 
     __device__ __forceinline__ void leaf(unsigned leaf) { visited = leaf; }
 
-    // The points of a leaf voted: leaf, candidates; a key a lane.
+    // The points of a leaf voted: leaf, candidates; each lane's key.
     __device__ __forceinline__ void voted(Key point, unsigned candidates) {
         event(LEAF, visited, candidates);
         keys(point);
     }
 
-    // Lanes wrote their keys to the buffer: those lanes.
+    // Lanes appended their keys to the buffer: those lanes.
     __device__ __forceinline__ void wrote(bool appends) {
         event(APPENDED, __ballot_sync(ALL_LANES, appends));
     }
@@ -55,8 +54,8 @@ struct Recorder : TraceWriter {
     // The buffer was merged: the k-th element's key.
     __device__ __forceinline__ void bounded(Key last) { event(MERGED, index_of(last), distance_bits(last)); }
 
-    // Lanes without a slot voted again: those lanes, and the candidates among them. No event where all had
-    // one.
+    // Lanes without a slot voted again after the merge: those lanes, and the candidates among them. No event
+    // if all lanes had a slot.
     __device__ __forceinline__ void filtered_again(bool waits, unsigned candidates) {
         unsigned rest = __ballot_sync(ALL_LANES, waits);
         if (rest != 0) {
@@ -64,7 +63,7 @@ struct Recorder : TraceWriter {
         }
     }
 
-    // The search is done.
+    // The search finished.
     __device__ __forceinline__ void finished() {
         event(FINISHED);
         end_trace();

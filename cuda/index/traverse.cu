@@ -1,12 +1,13 @@
-// Entry points: traverse_k<K>_d<D>_<build>, D = 0 for any d. WARPSCOPE_K and WARPSCOPE_D choose what is
-// compiled; WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted) and 8 (traced: one query).
+// Entry points: traverse_k<K>_d<D>_<build>, D = 0 for any d. WARPSCOPE_K and WARPSCOPE_D select what to
+// compile; WARPSCOPE_BUILDS is a sum of 1 (timed), 2 (counted) and 8 (traced: one query).
 #include "entry.cuh"
 #include "index/recorder.cuh"
 #include "index/traverse.cuh"
 
 namespace warpscope::index {
 
-// The largest K has many registers to keep: unasked the compiler aims at more blocks than fit, and spills.
+// The largest K needs many registers: without the bound the compiler aims at more blocks than fit, and
+// spills.
 #define WARPSCOPE_BUILD(BUILD, TALLY)                                                                   \
     WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_TRAVERSE_ENTRY, WARPSCOPE_K, WARPSCOPE_D, BUILD),         \
                      (TRAVERSE_WARPS * WARP, WARPSCOPE_K >= 1024 ? 3 : 1), Traversal,                   \

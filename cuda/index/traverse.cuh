@@ -1,14 +1,14 @@
-// A query's way through the tree: the nearest child first, and none that cannot hold a neighbour. Twin of
-// crates/engines/src/index/traverse.rs.
+// A query's search of the tree: nearest child first, pruning children that cannot contain a neighbour. Twin
+// of crates/engines/src/index/traverse.rs.
 //
-// Scope: a warp a query, TRAVERSE_WARPS warps a block; warps never wait for one another.
+// Scope: one warp per query, TRAVERSE_WARPS warps per block; warps never wait for one another.
 //
 //   traverse<R, D, Tally>(search)     R = K / 32; D = 2 or 3, or 0 for any other d; Tally = NoCounters,
 //                                     VisitTally, or a Recorder (recorder.cuh)
 //
-// Shared memory: static, K + 32 HEIGHTS keys a warp.
+// Shared memory: static, K + 32 HEIGHTS keys per warp.
 //
-// The caller launches a warp for every query of the launch, and has the tree's memory as Tree says.
+// The caller launches a warp for every query of the launch and stores the tree as described at Tree.
 #pragma once
 
 #include "distance.cuh"
@@ -21,7 +21,7 @@
 
 namespace warpscope::index {
 
-// Every lane counts the same.
+// The counts are the same in all lanes.
 struct VisitTally : NoTrace {
     static constexpr bool COUNTED = true;
     static constexpr bool PROFILED = false;
@@ -32,7 +32,7 @@ struct VisitTally : NoTrace {
     __device__ __forceinline__ void merged(unsigned, float) { visits.merges += 1; }
 };
 
-// The leaf where a code would be: the last that does not begin behind it.
+// The leaf to which a code belongs: the last one whose first code is not greater.
 __device__ __forceinline__ unsigned leaf_of(const Tree& tree, unsigned long long code, unsigned lane) {
     unsigned group = 0;
     for (unsigned height = tree.top + 1; height-- > 0;) {
@@ -44,7 +44,7 @@ __device__ __forceinline__ unsigned leaf_of(const Tree& tree, unsigned long long
     return group;
 }
 
-// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at
+// Compares the children of a node, a group of boxes of a height, with the query, except for the leaf visited
 // first.
 template <int D, class Tally>
 __device__ __forceinline__ Key enter(const Tree& tree, unsigned height, unsigned group, const float* query,
@@ -84,11 +84,11 @@ __device__ __forceinline__ void visit_leaf(const Tree& tree, unsigned leaf, cons
 
 // Searches the tree for one query; the warp ends with its neighbours.
 //
-// The leaf `own`, where the query's code would be, comes first: its points bound the search. Then depth
-// first: of a node's children, which a lane each holds, the one of the smallest key comes next, as long as
-// that is below the k-th neighbour's. As soon as it is not, the others are left out together, and the search
-// goes on in the node above. What is still to be visited of the nodes above lies in `above`, a key a lane: a
-// lane reads what it wrote itself, so no barrier is needed.
+// The leaf `own`, to which the query's code belongs, comes first: its points bound the search. Then the
+// search is depth first. Of a node's children, one per lane, the one with the smallest key comes next, as
+// long as that key is below the k-th neighbour's. Otherwise all remaining children are pruned together, and
+// the search returns to the parent. `above` holds the unvisited children of the nodes on the path, one key
+// per lane; a lane reads only what it wrote, so no barrier is needed.
 template <int R, int D, class Tally>
 __device__ __forceinline__ void descend(const Tree& tree, const float* query, unsigned own, Key* above,
                                         Nearest<R, Tally>& warp) {
@@ -116,7 +116,7 @@ __device__ __forceinline__ void descend(const Tree& tree, const float* query, un
             child = above[height * WARP + lane];
             continue;
         }
-        // No two children have the same key, as no two hold the same point.
+        // No two children have the same key, because no two contain the same point.
         bool mine = child == nearest;
         unsigned of_lane = __ffs(__ballot_sync(ALL_LANES, mine)) - 1;
         unsigned next = group * WARP + of_lane;

@@ -1,9 +1,9 @@
 // The tree: points in Morton order, in leaves of 32, under an implicit 32-ary hierarchy of boxes. Twin of
-// crates/engines/src/index/tree.rs, which says how it is numbered.
+// crates/engines/src/index/tree.rs, which describes the numbering.
 //
-// A warp makes a box, whatever height: of a leaf's points, or of a group of boxes. The caller launches a warp
-// for every box of the height, the padding of its last group included, in blocks of BUILD_THREADS threads,
-// from the lowest height to the highest.
+// One warp builds a box of any height, from a leaf's points or from a group of boxes. The caller launches a
+// warp for every box of the height, including the padding of its last group, in blocks of BUILD_THREADS
+// threads, from the lowest height to the highest.
 #pragma once
 
 #include "index/interface.cuh"
@@ -13,7 +13,7 @@
 
 namespace warpscope::index {
 
-// The first code below a box that pads a group: behind all.
+// The first code below a padding box: greater than all codes.
 constexpr unsigned long long NO_CODE = 0xffffffffffffffffull;
 
 // Column `lane` of a group's corners.
@@ -35,7 +35,7 @@ struct Box {
     }
 };
 
-// Bounds a leaf, whose points it brings together: a point a lane.
+// Gathers and bounds a leaf, one point per lane.
 __device__ __forceinline__ void bound_points(const Growth& growth, unsigned leaf, unsigned lane) {
     const Tree& tree = growth.tree;
     Box box(tree, 0, leaf);
@@ -60,7 +60,7 @@ __device__ __forceinline__ void bound_points(const Growth& growth, unsigned leaf
     if (lane == 0) {
         *box.smallest = smallest;
     }
-    // Lane 0 has the leaf's first point, and lane 1 that of the next.
+    // Lane 0 has the leaf's first point, lane 1 that of the next leaf.
     bool next = lane == 1 && at + WARP - 1 < tree.n;
     unsigned first = next ? growth.order[at + WARP - 1] : position;
     unsigned long long sorted = NO_CODE;
@@ -77,7 +77,7 @@ __device__ __forceinline__ void bound_points(const Growth& growth, unsigned leaf
     }
 }
 
-// Bounds a group of boxes of the height below, padding among them: a box a lane.
+// Bounds a group of boxes of the height below, including padding, one box per lane.
 __device__ __forceinline__ void bound_boxes(const Growth& growth, unsigned number, unsigned lane) {
     const Tree& tree = growth.tree;
     unsigned height = growth.height;

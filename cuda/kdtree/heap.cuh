@@ -1,8 +1,8 @@
-// The k nearest points of one thread's query, as a heap whose root is the farthest. Twin of
-// crates/engines/src/kdtree_threads/heap.rs.
+// The k nearest points of a query, as a max-heap. Twin of crates/engines/src/kdtree_threads/heap.rs.
 //
-// Entry i of a query lies `stride` keys behind entry i - 1, beside those of its neighbours in the warp:
-// threads that are at the same entry share their accesses. That they rarely are is what this engine shows.
+// Entry i of a query is `stride` keys behind its entry i - 1, next to the entries i of the other queries of
+// the warp. Threads at the same entry thus coalesce their accesses; this engine shows how rarely that
+// happens.
 #pragma once
 
 #include "key.cuh"
@@ -13,7 +13,7 @@ struct Heap {
     Key* entries;
     unsigned stride;
     unsigned k;
-    Key root;  // what a closer point must be below
+    Key root;  // the key that a closer point must be below
 
     __device__ __forceinline__ Key& at(unsigned i) const { return entries[static_cast<size_t>(i) * stride]; }
 
@@ -24,7 +24,7 @@ struct Heap {
         root = PADDING;
     }
 
-    // Lets a key sink from the root of the first `end` entries; returns by how many levels.
+    // Sifts a key down from the root of the first `end` entries; returns the number of levels it descends.
     __device__ __forceinline__ unsigned sift(Key key, unsigned end) {
         unsigned hole = 0, levels = 0;
         for (unsigned child = 1; child < end; child = 2 * hole + 1) {
@@ -44,14 +44,14 @@ struct Heap {
         return levels;
     }
 
-    // Takes a point that is nearer than the farthest, in its place; returns the levels that it sank by.
+    // Replaces the farthest point by a nearer one; returns the number of levels it descends.
     __device__ __forceinline__ unsigned replace(Key key) {
         unsigned levels = sift(key, k);
         root = at(0);
         return levels;
     }
 
-    // Heapsort's second half: the entries become ascending.
+    // Second half of heapsort: leaves the entries in ascending order.
     __device__ __forceinline__ void sort() {
         for (unsigned end = k; end > 1; --end) {
             Key last = at(end - 1);

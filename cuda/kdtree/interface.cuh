@@ -1,4 +1,5 @@
-// What the host and the kernels of kdtree-threads agree on. build/interface.rs makes Rust of this file.
+// Interface between the host and the kernels of kdtree-threads. build/interface.rs generates Rust from this
+// file.
 #pragma once
 
 #include "key.cuh"
@@ -8,7 +9,7 @@
 
 namespace warpscope::kdtree {
 
-// Threads in a block, a query each.
+// Threads per block, one per query.
 constexpr unsigned SEARCH_THREADS = 128;
 
 // What a query's search visited: `engines::kdtree_threads::Visits`.
@@ -18,12 +19,12 @@ struct Visits {
     unsigned steps;
 };
 
-// The parameter of the search: a left-balanced tree in level order, and some of the queries.
+// Parameters of the search: a left-balanced tree in level order, and a range of the queries.
 struct Search {
-    const float* coordinates;   // n x d, row-major: a node's point
+    const float* coordinates;   // each node's point; n x d, row-major
     const unsigned* positions;  // n
     const float* queries;       // q x d, row-major
-    unsigned long long* heaps;  // k x query_count: a column a query
+    unsigned long long* heaps;  // k x query_count: one column per query
     unsigned n;
     unsigned d;
     unsigned k;

@@ -1,11 +1,11 @@
-// A k-d tree searched by a thread a query, where the lanes of a warp diverge. Twin of
+// A k-d tree searched by one thread per query, so that the lanes of a warp diverge. Traverses the tree
+// without a stack: the node that the traversal came from determines the next one (Wald 2022). Twin of
 // crates/engines/src/kdtree_threads/traverse.rs.
 //
-// Scope: a thread a query; threads never wait for one another.
+// Scope: one thread per query; threads never wait for one another.
 //
-// The tree is left-balanced and in level order: the children of node i are 2i + 1 and 2i + 2, and its level
-// says along which axis it divides. So the way back needs no stack: where a thread came from tells what is
-// next (Wald 2022).
+// The tree is left-balanced and in level order: the children of node i are 2i + 1 and 2i + 2, and a node's
+// level gives the axis along which it splits.
 #pragma once
 
 #include "distance.cuh"
@@ -14,10 +14,10 @@
 
 namespace warpscope::kdtree {
 
-// The axis along which a node divides: the root along the first, each level along the next.
+// The axis along which a node splits: the root along the first, each level along the next.
 __device__ __forceinline__ unsigned axis_of(unsigned node, unsigned d) { return (31 - __clz(node + 1)) % d; }
 
-// The query's coordinate along an axis. Registers are indexed by constants only.
+// The query's coordinate along an axis. Registers can only be indexed by constants.
 template <int D>
 __device__ __forceinline__ float along(const float* query, unsigned axis) {
     if constexpr (D == 0) {
@@ -32,9 +32,9 @@ __device__ __forceinline__ float along(const float* query, unsigned axis) {
     }
 }
 
-// Visits the nodes that may hold a neighbour: the side of the query first, then the other one unless the
-// plane between them is farther than the k-th neighbour. Returns what it visited: the timed build does not
-// write that, so the compiler leaves the counting out.
+// Visits the nodes that may hold a neighbour: the query's side first, then the other side unless the
+// splitting plane is farther than the k-th neighbour. The timed build discards the result, so the compiler
+// removes the counting.
 template <int D>
 __device__ __forceinline__ Visits traverse(const Search& search, const float* query, Heap& heap) {
     Visits visits = {};
@@ -61,8 +61,7 @@ __device__ __forceinline__ Visits traverse(const Search& search, const float* qu
         float plane = point[axis], own = along<D>(query, axis);
         bool right = own > plane;
         unsigned near = 2 * node + 1 + right, far = 2 * node + 2 - right;
-        // Where the plane is as far as the k-th neighbour, a point behind it may still be one, by its
-        // position.
+        // `<=`: a point behind a plane as far as the k-th neighbour may still replace it, by its position.
         bool both = far < search.n && squared_difference(plane, own) <= distance_of(heap.root);
         if (down && near < search.n) {
             before = node;

@@ -1,4 +1,5 @@
-// What the host and the kernels that measure a device agree on. build/interface.rs makes Rust of this file.
+// Interface between the host and the kernels that measure peak rates. build/interface.rs generates Rust from
+// this file.
 #pragma once
 
 // WHAT is arithmetic, reads or launch.
@@ -6,27 +7,27 @@
 
 namespace warpscope::peaks {
 
-// Threads in a block.
+// Threads per block.
 constexpr unsigned THREADS = 256;
 
-// Sums of a thread that do not wait for one another: an addition's result is there after some four cycles.
+// Independent sums per thread: the result of an addition takes about four cycles.
 constexpr unsigned CHAINS = 8;
 
-// Multiply-adds of each of a thread's sums in a round.
+// Multiply-adds per sum and round.
 constexpr unsigned STEPS = 32;
 
-// Reads of 16 bytes that a thread has under way.
+// 16-byte reads in flight per thread.
 constexpr unsigned READS = 4;
 
-// The parameter of the arithmetic.
+// Parameters of the arithmetic kernel.
 struct Arithmetic {
-    float* sum;  // 1, never written: it keeps the compiler from leaving the work out
+    float* sum;  // 1, never written: keeps the compiler from removing the work
     float factor;
     float addend;
     unsigned rounds;
 };
 
-// The parameter of the reads.
+// Parameters of the reading kernel.
 struct Reads {
     const float* words;         // 4 x count
     float* sum;                 // 1, never written, as above

@@ -1,14 +1,14 @@
-// Entry points: peaks_<what>, the most that a device does of one thing, for the limits that searches are held
-// against. crates/engines/src/cuda/peaks times them.
+// Entry points: peaks_<what>. Each measures one peak rate of the device, to which searches are compared.
+// crates/engines/src/cuda/peaks times them.
 #include "entry.cuh"
 #include "peaks/interface.cuh"
 
 namespace warpscope::peaks {
 
-// No sum of these kernels is that, which the compiler does not know.
+// None of the sums has this value, but the compiler cannot know that.
 constexpr float NEVER = 12345.678f;
 
-// FP32 instructions: nothing but multiply-adds between registers.
+// FP32 rate: nothing but multiply-adds between registers.
 __device__ __forceinline__ void arithmetic(const Arithmetic& work) {
     float chains[CHAINS];
 #pragma unroll
@@ -27,7 +27,7 @@ __device__ __forceinline__ void arithmetic(const Arithmetic& work) {
     if (sum == NEVER) *work.sum = sum;
 }
 
-// Bytes of device memory: every thread of the grid reads 16 of them at a time, beside its neighbour's.
+// Memory bandwidth: neighbouring threads read neighbouring 16-byte words.
 __device__ __forceinline__ void reads(const Reads& work) {
     const float4* words = reinterpret_cast<const float4*>(work.words);
     size_t stride = static_cast<size_t>(gridDim.x) * blockDim.x;
@@ -47,7 +47,7 @@ __device__ __forceinline__ void reads(const Reads& work) {
 WARPSCOPE_KERNEL(WARPSCOPE_PEAKS_ENTRY(arithmetic), (THREADS), Arithmetic, arithmetic)
 WARPSCOPE_KERNEL(WARPSCOPE_PEAKS_ENTRY(reads), (THREADS), Reads, reads)
 
-// What a launch costs that has nothing to do.
+// Launch overhead: an empty kernel.
 extern "C" __global__ void WARPSCOPE_PEAKS_ENTRY(launch)() {}
 
 }  // namespace warpscope::peaks

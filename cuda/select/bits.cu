@@ -1,5 +1,5 @@
-// Entry points: select_bits_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a sum of
-// 1 (timed, for rows that are divided or not) and 2 (counted). WARPSCOPE_ITEMS replaces BITS_ITEMS.
+// Entry points: select_bits_k<K>_<build>. WARPSCOPE_K selects what to compile; WARPSCOPE_BUILDS is a sum of 1
+// (timed, for whole and for divided rows) and 2 (counted). WARPSCOPE_ITEMS overrides BITS_ITEMS.
 #include "entry.cuh"
 #include "select/bits_parts.cuh"
 
@@ -11,8 +11,8 @@ namespace warpscope::select {
 
 constexpr unsigned THREADS =
     WARPSCOPE_K / BITS_KEYS > BITS_FEWEST_THREADS ? WARPSCOPE_K / BITS_KEYS : BITS_FEWEST_THREADS;
-// While some blocks of a multiprocessor merge, others keep its memory busy: 1,024 threads, of 64 registers
-// each. From sm_100 on the compiler needs a few more.
+// While some blocks of a multiprocessor merge, others keep its memory busy: 1,024 threads of 64 registers
+// each. From sm_100 on the compiler needs a few more registers.
 #if WARPSCOPE_ASYNC_COPIES && __CUDA_ARCH__ >= 1000
 constexpr unsigned BLOCKS = 768 / THREADS > 1 ? 768 / THREADS : 1;
 #elif WARPSCOPE_ASYNC_COPIES

@@ -1,12 +1,13 @@
-// Bitonic select: a block a query, which keeps the K smallest of a row sorted in registers and collects
+// Bitonic select: one block per query keeps the K smallest of a row sorted in registers and collects
 // candidates in a buffer of K keys (Hanák 2023, §4.1). Twin of crates/engines/src/select/bits.rs.
 //
-// Scope: all threads of the block call together, whoever holds keys, but for what says otherwise.
+// Scope: all threads of the block call together, including those without keys, unless stated otherwise.
 //
-// The order is by (distance, position). In the timed build the warps read on by themselves and meet where the
-// buffer is full, so a distance that equals the bound may be of an earlier position: what is not farther is
-// compared by key. The counted build reads in step, batch after batch, and takes slots in the order of
-// threads, so that its counts can be repeated. Both ways are here, hence more than 300 lines.
+// The order is by (distance, position). In the timed build, warps read ahead independently and meet when the
+// buffer is full. A distance equal to the bound may therefore have an earlier position, so distances that do
+// not exceed the bound are compared by key. The counted build reads batch by batch in lockstep and fills
+// slots in the order of threads, so that its counts are reproducible. Both variants are here, hence more than
+// 300 lines.
 #pragma once
 
 #include "block/bitonic.cuh"
@@ -21,8 +22,8 @@
 
 namespace warpscope::select {
 
-// What is counted of a row, the same in every thread. The timed build does not write it, so the compiler
-// leaves it out.
+// The counters of a row, equal in all threads. The timed build does not write them, so the compiler removes
+// them.
 struct RowCounts {
     unsigned merges = 0, forced = 0, taken = 0, restarts = 0;
 
@@ -42,8 +43,8 @@ struct BitsMemory {
     unsigned warp_counts[THREADS / WARP];
 };
 
-// K, a power of two from 64 on: sorting fewer has no barrier between the reads of `taken` and its reset.
-// THREADS of the block.
+// K is a power of two, at least 64: sorting fewer has no barrier between the reads of `taken` and its reset.
+// THREADS per block.
 template <unsigned K, unsigned THREADS>
 struct Bits {
     static_assert(K > WARP, "a merge needs a barrier");
@@ -53,19 +54,19 @@ struct Bits {
 
     using Memory = BitsMemory<K, THREADS>;
 
-    // Where a slot lies: slots are elements, T consecutive ones a thread, and row i holds the i-th of each
-    // thread.
+    // Location of a slot in the buffer. Slots are elements, T consecutive ones per thread; row i holds the
+    // i-th of each thread.
     static __device__ __forceinline__ unsigned place(unsigned slot) { return slot % T * N + slot / T; }
 
     Memory& memory;
     unsigned k;
     unsigned by_ballot;
-    unsigned buffered = 0;  // slots taken
-    bool empty = true;      // whether nothing was merged yet
+    unsigned buffered = 0;  // occupied slots
+    bool empty = true;      // no merge yet
     unsigned all_taken = 0;
     Key keys[T];
-    Key limit;    // what a candidate is below
-    float bound;  // what its distance is not above
+    Key limit;    // candidates must be below this key
+    float bound;  // candidates must not be above this distance
     RowCounts counts;
 
     __device__ __forceinline__ Bits(Memory& memory, unsigned k, unsigned by_ballot)
@@ -83,7 +84,7 @@ struct Bits {
         }
     }
 
-    // Begins again, once all threads have read how many slots were taken.
+    // Restarts, after all threads have read the number of occupied slots.
     __device__ __forceinline__ void begin(float new_bound) {
         __syncthreads();
         if (threadIdx.x == 0) {
@@ -93,8 +94,7 @@ struct Bits {
         restart(new_bound);
     }
 
-    // A slot for a candidate in the order of threads, after those that were taken; at least K if there is
-    // none.
+    // A slot for a candidate, in the order of threads; at least K if none is free.
     __device__ __forceinline__ unsigned next_slot(bool candidate) {
         unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
         unsigned lanes = __ballot_sync(ALL_LANES, candidate);
@@ -116,7 +116,7 @@ struct Bits {
         return before + __popc(lanes & warp::lanes_below(lane));
     }
 
-    // A slot in whatever order threads come. A warp's lanes call together.
+    // A slot for a candidate, in any order of threads. All lanes of a warp call together.
     __device__ __forceinline__ unsigned any_slot(bool candidate) {
         if (!by_ballot) {
             return candidate ? atomicAdd(&memory.taken[0], 1u) : K;
@@ -133,7 +133,7 @@ struct Bits {
     }
 
     // Appends the candidates of a batch: `waiting` has a bit for each of this thread's keys that may be one.
-    // Returns those for which there was no slot; memory.taken[0] is the number of slots that were asked for.
+    // Returns the keys that got no slot; memory.taken[0] is the number of slots requested.
     template <int ITEMS, bool IN_ORDER, class KeyAt>
     __device__ __forceinline__ unsigned append(unsigned waiting, KeyAt key_at) {
 #pragma unroll
@@ -156,8 +156,8 @@ struct Bits {
         return waiting;
     }
 
-    // Takes the candidates of a source, each warp by itself. All meet in one place, where the buffer is full
-    // and at the end: whoever has read all comes and waits for the others.
+    // Collects the candidates of a source, each warp independently. All warps meet when the buffer is full
+    // and at the end: a warp that has read everything waits there for the others.
     template <int ITEMS, class Source>
     __device__ __forceinline__ void take_apart(Source& source) {
         unsigned waiting = 0;
@@ -173,7 +173,7 @@ struct Bits {
                 if (__any_sync(ALL_LANES, waiting != 0)) {
                     waiting = append<ITEMS, false>(waiting, [&](int i) { return source.key_at(i); });
                 }
-                // Somebody is without a slot, here or elsewhere.
+                // The buffer is full: some lane, here or in another warp, got no slot.
                 if (__any_sync(ALL_LANES, waiting != 0 || ptx::load_relaxed_shared(memory.taken) >= K)) {
                     break;
                 }
@@ -181,7 +181,7 @@ struct Bits {
         } while (meet());
     }
 
-    // After a barrier: whether all slots are taken. What was appended since the last call is counted.
+    // After a barrier: whether all slots are occupied. Counts the candidates appended since the last call.
     __device__ __forceinline__ bool is_full() {
         unsigned taken = min(memory.taken[0], K);
         counts.taken += taken - buffered;
@@ -190,8 +190,8 @@ struct Bits {
         return taken == K;
     }
 
-    // All threads meet, and merge if the buffer is full. False if it is not: then nobody has anything left,
-    // since whoever has comes only for that.
+    // All threads meet, and merge if the buffer is full. Returns false if it is not: then all warps have read
+    // everything, since only that brings them here.
     __device__ __forceinline__ bool meet() {
         __syncthreads();
         bool full = is_full();
@@ -201,7 +201,7 @@ struct Bits {
         return full;
     }
 
-    // Merges the buffer into what is kept.
+    // Merges the buffer into the kept keys.
     __device__ __forceinline__ void merge(bool forced) {
         Bitonic network{memory.exchange};
         unsigned thread = threadIdx.x;
@@ -213,13 +213,12 @@ struct Bits {
             }
             __syncthreads();
         }
-        // Of a buffer that is not full the threads that hold what was taken are sorted, and what is after
-        // them is padding.
+        // If the buffer is not full, only the threads that hold candidates sort; the rest is padding.
         unsigned threads = N;
         while (threads > 1 && threads / 2 * T >= buffered) {
             threads /= 2;
         }
-        // 1. Swap: each slot is read and written by the same thread.
+        // 1. Swap: the same thread reads and writes each slot.
         if (thread < N) {
 #pragma unroll
             for (unsigned i = 0; i < T; ++i) {
@@ -228,12 +227,12 @@ struct Bits {
                 keys[i] = candidate;
             }
         }
-        // 2. Sort it.
+        // 2. Sort the candidates.
         network.sort(keys, threads);
         if (!empty) {
             __syncthreads();
-            // 3. min(i, K - 1 - i) with what was kept: element K - 1 - i lies with the mirrored thread, in
-            //    its mirrored row.
+            // 3. min(i, K - 1 - i) with the kept keys: element K - 1 - i is in the mirrored thread's mirrored
+            //    row.
             if (thread < N) {
 #pragma unroll
                 for (unsigned i = 0; i < T; ++i) {
@@ -241,7 +240,7 @@ struct Bits {
                     keys[i] = choose(other < keys[i], other, keys[i]);
                 }
             }
-            // 4. What is left is bitonic.
+            // 4. The result is bitonic, so one merge sorts it.
             network.merge(keys);
         }
         empty = false;
@@ -252,7 +251,7 @@ struct Bits {
         if (thread == 0) {
             memory.taken[0] = 0;
         }
-        // Also: what is taken next must not overtake the reads of the minimum.
+        // Also, the next append must not overtake the reads of the minimum.
         __syncthreads();
         limit = memory.limit;
         bound = distance_of(limit);
@@ -275,13 +274,13 @@ struct Bits {
     using Bitonic = block::Bitonic<T, N>;
 };
 
-// Takes the candidates of a batch of all threads, in the order of threads where that is counted. Merges
-// whenever the buffer is full.
+// Appends the candidates of a batch of all threads, in the order of threads if IN_ORDER. Merges whenever the
+// buffer is full.
 template <unsigned ITEMS, bool IN_ORDER, class Selector, class KeyAt>
 __device__ __forceinline__ void take(Selector& bits, unsigned waiting, KeyAt key_at) {
     for (;;) {
         waiting = bits.template append<ITEMS, IN_ORDER>(waiting, key_at);
-        // Slots were written by other threads than those that read them.
+        // Slots are read by other threads than wrote them.
         __syncthreads();
         if (!bits.is_full()) {
             return;
@@ -293,8 +292,8 @@ __device__ __forceinline__ void take(Selector& bits, unsigned waiting, KeyAt key
     }
 }
 
-// The candidates of distances `begin` to `end` of a row, all threads in step; both are multiples of four, or
-// `end` is n.
+// Collects the candidates among distances `begin` to `end` of a row, with all threads in lockstep. Both are
+// multiples of four, or `end` is n.
 template <unsigned THREADS, unsigned ITEMS, bool IN_ORDER, class Selector>
 __device__ __forceinline__ void stream(Selector& bits, const float* row, unsigned begin, unsigned end) {
     using Read = Batch<THREADS, ITEMS>;
@@ -310,7 +309,7 @@ __device__ __forceinline__ void stream(Selector& bits, const float* row, unsigne
     }
 }
 
-// Merges what is left in the buffer, and writes a query's answer.
+// Merges the rest of the buffer, and writes a query's answer.
 template <bool COUNTED, class Selector>
 __device__ __forceinline__ void finish(Selector& bits, const Selection& selection, unsigned query) {
     if (bits.buffered > 0) {
@@ -322,7 +321,7 @@ __device__ __forceinline__ void finish(Selector& bits, const Selection& selectio
     }
 }
 
-// A row that is not divided: one block finds its k smallest.
+// Finds the k smallest of an undivided row, as one block.
 template <unsigned K, unsigned THREADS, unsigned ITEMS, unsigned STAGES, bool COUNTED>
 __device__ __forceinline__ void select_row(const Selection& selection) {
     using Selector = Bits<K, THREADS>;
@@ -342,7 +341,7 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
             bits.begin(bound());
             stream<THREADS, ITEMS, true>(bits, row, 0, selection.n);
         } else {
-            // The first batches are under way while the sample is looked at.
+            // The first batches are in flight while the sample is processed.
             RowBatches<THREADS, ITEMS, STAGES> batches(ring, row, 0, selection.n, selection.prefetch);
             bits.begin(bound());
             bits.template take_apart<ITEMS>(batches);
@@ -350,7 +349,7 @@ __device__ __forceinline__ void select_row(const Selection& selection) {
         if (!sampled || bits.all_taken >= min(selection.k, selection.n)) {
             break;
         }
-        // The bound was too small: once more, without.
+        // The bound was too small: repeat without a bound.
         bits.counts.restarts += 1;
     }
     finish<COUNTED>(bits, selection, query);

@@ -1,13 +1,13 @@
-// Entry points: select_bits_fused_k<K>_<build>, and what brings rows into windows. WARPSCOPE_K chooses what
-// is compiled; WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+// Entry points: select_bits_fused_k<K>_<build>, and the transposition of rows into windows. WARPSCOPE_K
+// selects what to compile; WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
 #include "direct/interface.cuh"
 #include "entry.cuh"
 #include "select/bits_fused.cuh"
 
 namespace warpscope::select {
 
-// Blocks per multiprocessor for small K. Four leave a thread 128 registers: enough on compute capability 9.0;
-// on others some builds spill.
+// Blocks per multiprocessor for small K. Four blocks leave 128 registers per thread: enough on compute
+// capability 9.0; on others some builds spill.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 900
 constexpr unsigned FUSED_BLOCKS = 4;
 #else
@@ -22,8 +22,8 @@ constexpr unsigned FUSED_BLOCKS = 3;
 #if WARPSCOPE_BUILDS & 1
 WARPSCOPE_BUILD(timed, false)
 
-// Brings rows into the order that the search wants, under the name by which the host's layout knows it. The
-// grid may have any size.
+// Transposes rows into windows, under the name that the host uses for every such layout. The grid may have
+// any size.
 extern "C" __global__ void WARPSCOPE_GROUP_ROWS_ENTRY(const float* rows, float* windows, unsigned first_row,
                                                       unsigned count, unsigned n, unsigned d,
                                                       unsigned padded) {

@@ -1,21 +1,21 @@
 // Fused bitonic select: distances and selection in one kernel, without a matrix (Hanák 2023, §4.2). Twin of
 // crates/engines/src/select/bits_fused.rs.
 //
-// Scope: a warp answers FUSED_QUERIES queries, a block those of its warps, which share the points: they pass
-// through shared memory, fused_tile(K) dimensions of a window of 256 at a time. A lane has the distances of 8
-// points to its warp's 8 queries in registers. Each query has its K nearest, sorted, and a buffer of K
-// candidates, both in shared memory. Where one buffer of a warp is full all of them are merged: sorted in
-// registers side by side, eight lanes a list, so that a network of K keys ends within a warp for any K.
+// Scope: a warp answers FUSED_QUERIES queries. The warps of a block share the points, which are staged in
+// shared memory, fused_tile(K) dimensions of a window of 256 points at a time. A lane has the distances of 8
+// points to its warp's 8 queries in registers. Each query has a sorted list of the K nearest and a buffer of
+// K candidates, both in shared memory. If one buffer of a warp is full, all of them are merged: sorted in
+// registers side by side, with eight lanes per list, so that the network stays within a warp for any K.
 //
-// In the thesis all threads of a block share its queries and merge its lists. Here a query is one warp's
-// alone: slots are taken in one order without atomics, nobody waits for another warp's merges, and every
-// build counts the same.
+// In the thesis, all threads of a block share its queries and merge its lists. Here a query belongs to one
+// warp: slots are taken in a fixed order without atomics, warps do not wait for each other's merges, and
+// every build has the same counts.
 //
 // The caller
 // - launches blocks of fused_warps(K) warps, all of which call, for queries from first_query rounded down to
 //   a multiple of FUSED_QUERIES on;
-// - has `selection.k` <= K, K a power of two from 8 on, and at least one point;
-// - holds the points in windows as group_rows<256> makes them, `padded` a multiple of fused_tile(K).
+// - has `selection.k` <= K, K a power of two, at least 8, and at least one point;
+// - stores the points in windows made by group_rows<256>, with `padded` a multiple of fused_tile(K).
 #pragma once
 
 #include "block/batches.cuh"
@@ -29,8 +29,8 @@
 
 namespace warpscope::select {
 
-constexpr unsigned FUSED_POINTS = FUSED_GROUPS * WARP;  // of a window
-constexpr unsigned FUSED_LANES = 8;                     // that hold a list
+constexpr unsigned FUSED_POINTS = FUSED_GROUPS * WARP;  // per window
+constexpr unsigned FUSED_LANES = 8;                     // per list
 
 __host__ __device__ constexpr unsigned fused_tile(unsigned capacity) {
     return capacity <= FUSED_NARROW ? FUSED_TILE : FUSED_TILE / 2;
@@ -41,20 +41,19 @@ __host__ __device__ constexpr unsigned fused_warps(unsigned capacity) {
 
 constexpr unsigned FUSED_SLICE = 16;  // dimensions
 
-// The queries of a warp in shared memory, dimension by dimension: a slice of dimensions at a time, brought
-// while the one before it is read. No namesake among the twins, which read the queries where they are. All
-// lanes of the warp call together.
+// The queries of a warp in shared memory, a slice of dimensions at a time; the next slice is loaded while one
+// is read. No namesake among the twins, which read the queries directly. All lanes of the warp call together.
 struct QuerySlices {
     struct Memory {
         alignas(16) float slices[2][FUSED_SLICE][FUSED_QUERIES];
     };
 
     Memory& memory;
-    const float* query;  // whose coordinates this lane brings
+    const float* query;  // loaded by this lane
     unsigned d;
     unsigned count;         // of slices
-    unsigned next = 0;      // the slice that is brought next
-    unsigned brought = 0;   // slices, of all windows
+    unsigned next = 0;      // the next slice to load
+    unsigned brought = 0;   // slices loaded so far, over all windows
 
     // `query` is query number lane % FUSED_QUERIES of the warp.
     __device__ __forceinline__ QuerySlices(Memory& memory, const float* query, unsigned d)
@@ -68,7 +67,7 @@ struct QuerySlices {
 
     // Slice `at` of a window, by dimension and query. Called slice by slice, window by window.
     __device__ __forceinline__ const float (*enter(unsigned at))[FUSED_QUERIES] {
-        // Two slices stay.
+        // Up to two slices stay loaded.
         if (count <= 2) {
             return memory.slices[at];
         }
@@ -79,7 +78,7 @@ struct QuerySlices {
     }
 
   private:
-    // What was brought is there, and no lane reads the slice before it any more.
+    // Waits until the requested slice is loaded and no lane reads the previous one.
     __device__ __forceinline__ void await() {
 #if WARPSCOPE_ASYNC_COPIES
         ptx::await_copies<0>();
@@ -108,7 +107,7 @@ struct QuerySlices {
     }
 };
 
-// What a block keeps in shared memory: at most 48 KiB.
+// Shared memory of a block: at most 48 KiB.
 template <unsigned K>
 struct FusedMemory {
     static constexpr unsigned WARPS = fused_warps(K);
@@ -126,7 +125,7 @@ struct FusedMemory {
 // The lists of a warp's queries.
 template <unsigned K, bool COUNTED>
 struct FusedLists {
-    static constexpr unsigned T = K / FUSED_LANES;  // keys of a lane
+    static constexpr unsigned T = K / FUSED_LANES;  // keys per lane
     using Network = block::Bitonic<T, FUSED_LANES>;
 
     const Selection& selection;
@@ -134,12 +133,12 @@ struct FusedLists {
     Key (&buffers)[FUSED_QUERIES][K];
     unsigned first;  // of the queries
     unsigned lane = warp::lane_id();
-    // Of query `lane`, in the first FUSED_QUERIES lanes: slots taken, what a candidate is below, and what is
-    // counted, which the timed build does not write.
+    // Of query `lane`, in the first FUSED_QUERIES lanes: occupied slots, the key that candidates must be
+    // below, and the counters, which the timed build does not write.
     unsigned taken = 0;
     Key limit;
     unsigned merges = 0, forced = 0, candidates = 0;
-    float bounds[FUSED_QUERIES];  // of each query what a candidate's distance is not above
+    float bounds[FUSED_QUERIES];  // candidates' distances must not exceed these
 
     __device__ __forceinline__ FusedLists(const Selection& selection, FusedMemory<K>& memory, unsigned warp,
                                           unsigned first)
@@ -151,7 +150,7 @@ struct FusedLists {
         set_bounds();
     }
 
-    // What pads the last window is no candidate, and past the last query nothing is.
+    // Excludes the padding of the last window; nothing is a candidate past the last query.
     __device__ __forceinline__ Key limit_of(Key last) const {
         return lane < FUSED_QUERIES && first + lane < selection.q ? min(last, key_of(infinite_distance(), 0))
                                                                   : 0;
@@ -164,17 +163,17 @@ struct FusedLists {
         }
     }
 
-    // A lane's coordinates of query i; past the last query it is the last again.
+    // A lane's coordinates of query i; past the last query, those of the last.
     __device__ __forceinline__ const float* query(unsigned i) const {
         return row_of(selection.queries, min(first + i, selection.q - 1), selection.d);
     }
 
-    // Where a lane's points are in a window: four neighbours, and four half a window further.
+    // Position of a lane's item in the window: four neighbours, and four more half a window further.
     __device__ __forceinline__ unsigned place(unsigned item) const {
         return item / 4 * (FUSED_POINTS / 2) + lane * 4 + item % 4;
     }
 
-    // A window of points: acc[i][j] is the distance of query i and the point at place(j).
+    // Adds a window of points: acc[i][j] is the distance of query i and the point at place(j).
     __device__ __forceinline__ void add(const float (&acc)[FUSED_QUERIES][FUSED_GROUPS], unsigned window) {
         bool near = false;
 #pragma unroll
@@ -185,7 +184,7 @@ struct FusedLists {
             }
         }
         if (!__any_sync(ALL_LANES, near)) {
-            return;  // as most windows
+            return;  // most windows have no candidates
         }
         unsigned long long waiting = 0;
 #pragma unroll
@@ -202,8 +201,8 @@ struct FusedLists {
         }
     }
 
-    // Appends the candidates among what waits: of each query every lane's next one in a round, in the order
-    // of lanes. Returns what found no slot.
+    // Appends the candidates among the waiting points: each round takes the next point of every lane, in the
+    // order of lanes, query by query. Returns the points that got no slot.
     __device__ __forceinline__ unsigned long long append(unsigned long long waiting, unsigned window) {
         unsigned long long left = 0;
 #pragma unroll 1
@@ -234,13 +233,13 @@ struct FusedLists {
                 taken = used;
             }
         }
-        // Slots were written by other lanes than those that read them.
+        // Slots are read by other lanes than wrote them.
         __syncwarp();
         return left;
     }
 
-    // A distance again, from global memory: it happens to few, and choosing one of the registers by number
-    // costs more.
+    // Recomputes a distance from global memory: this happens for few points, and indexing a register
+    // dynamically costs more.
     __device__ __forceinline__ Key key_at(unsigned i, unsigned window, unsigned at) const {
         constexpr unsigned TILE = fused_tile(K);
         unsigned padded = (selection.d + TILE - 1) / TILE * TILE;
@@ -249,7 +248,7 @@ struct FusedLists {
                       window * FUSED_POINTS + at);
     }
 
-    // Merges all buffers into what is kept, as many side by side as the warp's lanes hold.
+    // Merges all buffers into the kept keys, as many side by side as the warp has lanes for.
     __device__ __forceinline__ void merge() {
         unsigned thread = lane % FUSED_LANES;
         Network network{nullptr, thread};
@@ -263,14 +262,14 @@ struct FusedLists {
                 keys[i] = slot < used ? buffers[list][slot] : PADDING;
             }
             network.sort(keys, FUSED_LANES);
-            // min(i, K - 1 - i) with what was kept; what is left is bitonic.
+            // min(i, K - 1 - i) with the kept keys; the result is bitonic.
 #pragma unroll
             for (unsigned i = 0; i < T; ++i) {
                 Key other = kept[list][K - 1 - (thread * T + i)];
                 keys[i] = choose(other < keys[i], other, keys[i]);
             }
             network.merge(keys);
-            // What was read by others is written.
+            // Keys that other lanes have read are overwritten.
             __syncwarp();
 #pragma unroll
             for (unsigned i = 0; i < T; ++i) {
@@ -285,7 +284,7 @@ struct FusedLists {
         set_bounds();
     }
 
-    // Merges what is left in the buffers, and writes the answers of the range that was asked for.
+    // Merges the rest of the buffers, and writes the answers to the requested queries.
     __device__ __forceinline__ void finish() {
         if (__any_sync(ALL_LANES, taken > 0)) {
             merge();
@@ -309,7 +308,7 @@ struct FusedLists {
     }
 };
 
-// A dimension of a window: a lane's distances grow.
+// Adds one dimension of a window to a lane's distances.
 __device__ __forceinline__ void add_dimension(float (&acc)[FUSED_QUERIES][FUSED_GROUPS], const float* points,
                                               const float* queries) {
     float p[FUSED_GROUPS], q[FUSED_QUERIES];

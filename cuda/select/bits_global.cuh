@@ -1,13 +1,13 @@
-// Bitonic select for more neighbours than a block's registers hold: a block a query, K = 4,096 keys sorted in
-// global memory, and a buffer of half as many in shared memory (Hanák 2023, §5.6). Twin of
+// Bitonic select for more neighbours than a block's registers hold: one block per query, K = 4,096 sorted
+// keys in global memory, and a buffer of half that size in shared memory (Hanák 2023, §5.6). Twin of
 // crates/engines/src/select/bits_global.rs.
 //
-// Scope: all threads of the block call together. The row is read in step, batch after batch.
+// Scope: all threads of the block call together. The row is read batch by batch, in lockstep.
 //
-// A merge sorts the buffer in registers, as bits does, and takes the minimum with the upper half of what is
-// kept. What is then left is bitonic: its first layer of comparators is between the halves, and each half is
-// then sorted in registers and written back. Element e of a half lies where thread e / T has its row e % T,
-// so a thread reads only what it wrote itself.
+// A merge sorts the buffer in registers, as bits does, and takes the minimum with the upper half of the list.
+// The result is bitonic. Its first layer of comparators is between the halves; each half is then sorted in
+// registers and written back. Element e of a half is stored in row e % T of thread e / T, so a thread reads
+// only what it wrote.
 #pragma once
 
 #include "select/bits.cuh"
@@ -24,12 +24,12 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
     static_assert(GLOBAL_KEPT == 2 * SLOTS && N == THREADS,
                   "two halves, and every thread has a part of each");
 
-    Key* kept;  // GLOBAL_KEPT, once there was a merge
+    Key* kept;  // GLOBAL_KEPT keys, valid after the first merge
 
     __device__ __forceinline__ BitsGlobal(typename Buffered::Memory& memory, unsigned k, Key* kept)
         : Buffered(memory, k, 0), kept(kept) {}
 
-    // Merges the buffer into what is kept.
+    // Merges the buffer into the kept keys.
     __device__ __forceinline__ void merge(bool forced) {
         auto& memory = this->memory;
         unsigned thread = threadIdx.x, k = this->k;
@@ -40,7 +40,7 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
             memory.buffer[Buffered::place(slot)] = PADDING;
         }
         __syncthreads();
-        // As many threads as hold what was taken: what is after them is padding.
+        // Only the threads that hold candidates sort; the rest is padding.
         unsigned threads = N;
         while (threads > 1 && threads / 2 * T >= this->buffered) {
             threads /= 2;
@@ -51,7 +51,7 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
             keys[i] = memory.buffer[i * N + thread];
         }
         network.sort(keys, threads);
-        // Each slot is read and written by the same thread: no barrier before.
+        // The same thread reads and writes each slot, so this needs no barrier before.
 #pragma unroll
         for (unsigned i = 0; i < T; ++i) {
             memory.buffer[i * N + thread] = keys[i];
@@ -61,8 +61,7 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
         for (unsigned i = 0; i < T; ++i) {
             unsigned at = i * N + thread;
             Key low = this->empty ? PADDING : kept[at], high = this->empty ? PADDING : kept[SLOTS + at];
-            // min(i, K - 1 - i): the buffer's mirrored element lies with the mirrored thread, in its mirrored
-            // row.
+            // min(i, K - 1 - i): the buffer's mirrored element is in the mirrored thread's mirrored row.
             Key other = memory.buffer[(T - 1 - i) * N + (N - 1 - thread)];
             high = choose(other < high, other, high);
             kept[at] = choose(high < low, high, low);
@@ -89,9 +88,9 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
         if (thread == 0) {
             memory.taken[0] = 0;
         }
-        // Also: what is taken next must not overtake the reads of the minimum.
+        // Also, the next append must not overtake the reads of the minimum.
         __syncthreads();
-        // A buffer holds fewer than k may be: what pads a row is no candidate then either.
+        // After a merge there may still be fewer than k keys; a row's padding must not become a candidate.
         this->limit = min(memory.limit, key_of(infinite_distance(), 0));
         this->bound = distance_of(this->limit);
         this->buffered = 0;
@@ -107,7 +106,7 @@ struct BitsGlobal : Bits<GLOBAL_SLOTS, THREADS> {
     }
 };
 
-// A row: one block finds its k smallest.
+// Finds the k smallest of a row, as one block.
 template <unsigned THREADS, unsigned ITEMS, bool COUNTED>
 __device__ __forceinline__ void select_row_global(const Selection& selection) {
     using Selector = BitsGlobal<THREADS>;
@@ -123,7 +122,7 @@ __device__ __forceinline__ void select_row_global(const Selection& selection) {
     for (;;) {
         bits.begin(bound);
         stream<THREADS, ITEMS, COUNTED>(bits, row, 0, selection.n);
-        // The bound was too small: once more, without.
+        // The bound was too small: repeat without a bound.
         if (bits.all_taken >= min(selection.k, selection.n) || bound == infinite_distance()) {
             break;
         }

@@ -1,14 +1,13 @@
-// Rows that are divided between blocks (Hanák 2023, §5.4.2): a kernel bounds each row, one collects what of
-// each part is within the bound, and one selects from that. Where rows are few, they would leave most of a
-// GPU idle otherwise.
+// Rows divided between blocks (Hanák 2023, §5.4.2), because few whole rows leave most of a GPU idle. One
+// kernel bounds each row, one collects each part's keys within the bound, and one selects from those.
 #pragma once
 
 #include "select/bits.cuh"
 
 namespace warpscope::select {
 
-// A warp's keys of what the parts of a row kept: every so many parts, a key a lane. They are in no order of
-// positions.
+// A warp's share of the keys collected from the parts of a row: parts are assigned to warps in turn, and each
+// lane reads one key. They are not ordered by position.
 template <unsigned K, unsigned THREADS>
 struct KeptKeys {
     const Key* kept;
@@ -38,7 +37,7 @@ struct KeptKeys {
     __device__ __forceinline__ Key key_at(int) const { return key; }
 };
 
-// The bounds of rows that are divided. A block a row.
+// The bounds of divided rows, with one block per row.
 template <unsigned THREADS>
 __device__ __forceinline__ void bound_row(const Selection& selection) {
     __shared__ unsigned totals[2];
@@ -53,7 +52,7 @@ __device__ __forceinline__ void bound_row(const Selection& selection) {
     }
 }
 
-// A part of a row: its keys that may be among the k smallest, in any order unless they were merged.
+// Collects the keys of a part of a row that may be among the k smallest; unordered unless they were merged.
 template <unsigned K, unsigned THREADS, unsigned ITEMS, unsigned STAGES>
 __device__ __forceinline__ void select_part(const Selection& selection) {
     using Selector = Bits<K, THREADS>;
@@ -62,7 +61,7 @@ __device__ __forceinline__ void select_part(const Selection& selection) {
     Selector bits(memory, selection.k, selection.by_ballot);
     unsigned part = blockIdx.x, query = blockIdx.y;
     const float* row = selection.distances + query * selection.pitch;
-    // Parts are rounded up, so the last ones may be empty; what is past 2^32 is not computed.
+    // Parts are rounded up, so the last ones may be empty. The comparison avoids overflow past 2^32.
     unsigned begin = part * selection.part;
     unsigned end =
         begin < selection.n && selection.n - begin > selection.part ? begin + selection.part : selection.n;
@@ -97,8 +96,8 @@ __device__ __forceinline__ void select_part(const Selection& selection) {
     }
 }
 
-// The k smallest of what the parts of a row kept; of the whole row, if the bound was too small for that. A
-// block a row.
+// The k smallest of the keys collected from the parts of a row, or of the whole row if the bound was too
+// small. One block per row.
 template <unsigned K, unsigned THREADS, unsigned ITEMS, unsigned STAGES>
 __device__ __forceinline__ void combine_parts(const Selection& selection) {
     using Selector = Bits<K, THREADS>;

@@ -7,7 +7,7 @@ namespace warpscope::select {
 
 WARPSCOPE_KERNEL(WARPSCOPE_DISTANCES_ENTRY(naive), (DISTANCE_THREADS, 1), Distances, distances_naive)
 WARPSCOPE_KERNEL(WARPSCOPE_DISTANCES_ENTRY(tiles), (DISTANCE_THREADS, 1), Distances, distances_tiles)
-// Two blocks of register tiles fit a multiprocessor, if they have no more than 128 registers a thread.
+// Two blocks of register tiles fit a multiprocessor if they need at most 128 registers per thread.
 WARPSCOPE_KERNEL(WARPSCOPE_DISTANCES_ENTRY(registers), (DISTANCE_THREADS, 2), Distances,
                  register_tiles<SquaredDifferences>)
 WARPSCOPE_KERNEL(WARPSCOPE_DISTANCES_ENTRY(expanded), (DISTANCE_THREADS, 2), Distances, distances_expanded)

@@ -1,8 +1,8 @@
-// Tiles of the matrix of squared distances, by three kernels that give the same bits (Hanák 2023, §3.3.2 and
-// §5.2).
+// Tiles of the matrix of squared distances, by three kernels with bit-identical results (Hanák 2023, §3.3.2
+// and §5.2).
 //
-// Every distance is computed by the rule of distance.cuh, dimension by dimension, so that what a selector
-// finds in the matrix is what any other engine computes on its way.
+// Every distance is computed by the rule of distance.cuh, dimension by dimension, so a selector finds in the
+// matrix what every other engine computes on the fly.
 #pragma once
 
 #include "distance.cuh"
@@ -11,7 +11,7 @@
 
 namespace warpscope::select {
 
-// A thread a point, which it reads again for each query.
+// One thread per point, which is read again for each query.
 __device__ __forceinline__ void distances_naive(const Distances& tile) {
     unsigned point = blockIdx.x * NAIVE_POINTS + threadIdx.x;
     unsigned query = blockIdx.y;
@@ -30,11 +30,11 @@ __device__ __forceinline__ void distances_naive(const Distances& tile) {
     tile.distances[query * tile.pitch + point] = acc;
 }
 
-// A tile of SIDE queries and SIDE points passes through shared memory, as many dimensions at a time; a thread
-// has a pair, and the pairs of a row of threads share a query (Kuang and Zhao).
+// A tile of SIDE queries and SIDE points is staged in shared memory, SIDE dimensions at a time. A thread has
+// one pair; a row of threads shares a query (Kuang and Zhao).
 __device__ __forceinline__ void distances_tiles(const Distances& tile) {
     constexpr unsigned SIDE = TILE_SIDE;
-    // A column more, so that threads that read along a column hit different banks.
+    // One column of padding avoids bank conflicts when threads read along a column.
     __shared__ float points[SIDE][SIDE + 1], queries[SIDE][SIDE + 1];
     unsigned x = threadIdx.x % SIDE, y = threadIdx.x / SIDE;
     unsigned first_point = blockIdx.x * SIDE, first_query = blockIdx.y * SIDE;
@@ -60,18 +60,18 @@ __device__ __forceinline__ void distances_tiles(const Distances& tile) {
     }
 }
 
-// A tile of a matrix with an entry for each pair of a query and a point, in registers, as the matrix products
-// of MAGMA have it.
+// A tile of a matrix with an entry for each pair of a query and a point, computed in registers like the
+// matrix products of MAGMA.
 //
-// A block has 128 queries and 128 points, which pass through shared memory 8 dimensions at a time; a thread
-// has 8 x 8 pairs, so that what it reads from shared memory it uses eight times. While one slice of
-// dimensions is worked on, the next is on its way to registers, and the shared memory of two slices makes one
-// barrier a slice enough. Past the last dimension there are zeros, which add nothing.
+// A block has 128 queries and 128 points, which are staged in shared memory 8 dimensions at a time. A thread
+// has 8 x 8 pairs, so it uses each value it reads from shared memory eight times. While one slice of
+// dimensions is processed, the next is loaded into registers. With two slices in shared memory, one barrier
+// per slice is enough. Past the last dimension are zeros, which add nothing.
 //
-// `Sum` is what a dimension adds to a pair, and what becomes of the sum: add(p, q, acc), finish(acc,
-// point_norm, query_norm), and HAS_NORMS, whether there are norms. All threads of the block must call.
+// `Sum` defines what a dimension adds to a pair, and the final value: add(p, q, acc), finish(acc, point_norm,
+// query_norm), and HAS_NORMS, whether norms are available. All threads of the block must call.
 
-// The rule of all engines.
+// The rule that all engines share.
 struct SquaredDifferences {
     static constexpr bool HAS_NORMS = false;
     static __device__ __forceinline__ float add(float p, float q, float acc) {
@@ -80,8 +80,8 @@ struct SquaredDifferences {
     static __device__ __forceinline__ float finish(float acc, float, float) { return acc; }
 };
 
-// Four values of a row of which so many are left; 0 past its end. Where d is a multiple of four, rows begin
-// at multiples of 16 bytes.
+// Four values of a row with `left` values left; 0 past its end. If d is a multiple of four, rows are aligned
+// to 16 bytes.
 template <bool IN_FOURS>
 __device__ __forceinline__ float4 four_of_row(const float* row, int left) {
     float4 four = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
@@ -95,25 +95,25 @@ __device__ __forceinline__ float4 four_of_row(const float* row, int left) {
     return four;
 }
 
-// Side of the tile, dimensions of a slice, and pairs of a thread in either direction: 4 neighbouring ones and
-// 4 half a tile further.
+// Side of the tile, dimensions per slice, and pairs per thread in either direction: 4 neighbours and 4 more
+// half a tile further.
 constexpr unsigned SIDE = REGISTER_SIDE, EACH = 8, HALF = SIDE / 2;
 constexpr int DEPTH = 8;
 static_assert(SIDE / EACH * (SIDE / EACH) == DISTANCE_THREADS, "a thread for each 8 x 8 pairs");
 static_assert(SIDE * DEPTH == DISTANCE_THREADS * 4, "a thread brings four values of a slice");
 
-// Two slices of points or queries. Four columns more, so that the threads of a warp, half of which write
-// dimensions four further, hit different banks.
+// Two slices of points or queries. Four columns of padding avoid bank conflicts between the threads of a
+// warp, half of which write dimensions four further.
 using Slices = float[2][DEPTH][SIDE + 4];
 
-// Adds all dimensions to the thread's pairs, of points from x on and queries from y on. It brings its share
-// of the rows `point` and `query` for all.
+// Adds all dimensions to the thread's pairs, of points from x on and queries from y on. The thread loads its
+// part of the rows `point` and `query` for all threads.
 template <class Sum, bool IN_FOURS>
 __device__ __forceinline__ void add_dimensions(float (&acc)[EACH][EACH], Slices& points, Slices& queries,
                                                const float* point, const float* query, unsigned x, unsigned y,
                                                unsigned d) {
     int row = threadIdx.x / 2, column = threadIdx.x % 2 * 4;
-    // Dimensions from the slice on.
+    // Dimensions left, including this slice.
     int left = static_cast<int>(d);
     point += column;
     query += column;
@@ -137,7 +137,7 @@ __device__ __forceinline__ void add_dimensions(float (&acc)[EACH][EACH], Slices&
         next_query = four_of_row<IN_FOURS>(query, left - DEPTH - column);
 #pragma unroll
         for (int j = 0; j < DEPTH; ++j) {
-            // Of a last slice often half is zeros.
+            // Half of the last slice is often zeros.
             if (j == DEPTH / 2 && left <= j) {
                 break;
             }
@@ -160,18 +160,18 @@ __device__ __forceinline__ void add_dimensions(float (&acc)[EACH][EACH], Slices&
 template <class Sum>
 __device__ __forceinline__ void register_tiles(const Distances& tile) {
     __shared__ __align__(16) Slices points, queries;
-    // Blocks that follow one another share points, which are more than queries.
+    // Consecutive blocks share points, because there are usually more points than queries.
     unsigned query_tiles = (tile.query_count + SIDE - 1) / SIDE;
     unsigned first_point = blockIdx.x / query_tiles * SIDE, first_query = blockIdx.x % query_tiles * SIDE;
-    // Two threads bring a row. Past the end it is the last one, whose pairs nobody writes.
+    // Two threads load a row. Past the end it is the last one, whose pairs are not written.
     unsigned row = threadIdx.x / 2;
     const float* point = row_of(tile.points, min(first_point + row, tile.n - 1), tile.d);
     const float* query =
         row_of(tile.queries, tile.first_query + min(first_query + row, tile.query_count - 1), tile.d);
-    // A warp has 8 x 4 threads, so that it reads 32 neighbouring points and 16 neighbouring queries.
+    // A warp has 8 x 4 threads, so it reads 32 neighbouring points and 16 neighbouring queries.
     unsigned lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
     unsigned x = (warp % 2 * 8 + lane % 8) * 4, y = (warp / 2 * 4 + lane / 8) * 4;
-    // Kept where it takes no register from the pairs.
+    // In shared memory, to save registers for the pairs.
     __shared__ unsigned corner[2];
     if (threadIdx.x == 0) {
         corner[0] = first_point;

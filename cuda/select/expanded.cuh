@@ -1,10 +1,9 @@
 // The expanded form of squared distances, ‖x‖² − 2⟨x, y⟩ + ‖y‖², by a matrix product (Hanák 2023, §3.3.1 and
 // §5.2).
 //
-// Rounding takes digits from it that the rule of distance.cuh keeps, so that no answer is made of it: the
-// host measures how long it takes and counts what it gets wrong, for one order of summation: norms and
-// products dimension by dimension, one rounding a step; then (‖x‖² − 2⟨x, y⟩) + ‖y‖². Twin of
-// crates/engines/src/select/expanded.rs.
+// Rounding costs it digits that the rule of distance.cuh keeps, so it never produces answers. The host times
+// it and counts its errors, for one order of summation: norms and products dimension by dimension, one
+// rounding per step; then (‖x‖² − 2⟨x, y⟩) + ‖y‖². Twin of crates/engines/src/select/expanded.rs.
 #pragma once
 
 #include "distance.cuh"
@@ -14,13 +13,13 @@
 
 namespace warpscope::select {
 
-// What rounding takes below zero is zero, and so is what is no number.
+// Negative values and NaN become zero.
 __device__ __forceinline__ float expanded(float product, float point_norm, float query_norm) {
     float distance = __fadd_rn(__fmaf_rn(-2.0f, product, point_norm), query_norm);
     return distance > 0.0f ? distance : 0.0f;
 }
 
-// A matrix product in register tiles, whose last step makes distances of it.
+// A matrix product in register tiles, whose last step computes distances.
 struct Products {
     static constexpr bool HAS_NORMS = true;
     static __device__ __forceinline__ float add(float p, float q, float acc) { return __fmaf_rn(p, q, acc); }
@@ -31,7 +30,7 @@ struct Products {
 
 __device__ __forceinline__ void distances_expanded(const Distances& tile) { register_tiles<Products>(tile); }
 
-// The squared norm of each row: a thread a row.
+// The squared norm of each row, one thread per row.
 __device__ __forceinline__ void distances_norms(const Norms& of) {
     unsigned row = blockIdx.x * DISTANCE_THREADS + threadIdx.x;
     if (row >= of.count) {
@@ -53,7 +52,7 @@ __device__ __forceinline__ void distances_norms(const Norms& of) {
     of.norms[row] = acc;
 }
 
-// Makes distances of a product that somebody else left in the tile: a thread four points of a query.
+// Turns a product that another kernel left in the tile into distances: four points of a query per thread.
 __device__ __forceinline__ void distances_complete(const Distances& tile) {
     unsigned point = (blockIdx.x * DISTANCE_THREADS + threadIdx.x) * 4, query = blockIdx.y;
     if (point >= tile.n) {
@@ -76,8 +75,8 @@ __device__ __forceinline__ void distances_complete(const Distances& tile) {
     *reinterpret_cast<float4*>(distances) = four;
 }
 
-// How many of the k points that the expanded form finds are not among the k nearest: a warp a query. Those
-// that are have a key that is not above the last neighbour's.
+// The number of the k points found by the expanded form that are not among the k nearest, with one warp per
+// query. The key of such a point is above the last neighbour's.
 __device__ __forceinline__ void distances_wrong(const Comparison& of) {
     unsigned query = blockIdx.x * (DISTANCE_THREADS / WARP) + threadIdx.x / WARP, lane = threadIdx.x % WARP;
     if (query >= of.query_count) {

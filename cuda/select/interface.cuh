@@ -1,4 +1,4 @@
-// What the host and the selectors agree on. build/interface.rs makes Rust of this file.
+// Interface between the host and the selectors. build/interface.rs generates Rust from this file.
 #pragma once
 
 #include "key.cuh"
@@ -11,7 +11,7 @@
 #define WARPSCOPE_WARP_SELECT_ENTRY(K, BUILD) select_warps_k##K##_##BUILD
 #define WARPSCOPE_BLOCK_SELECT_ENTRY(K, BUILD) select_blocks_k##K##_##BUILD
 #define WARPSCOPE_MERGE_QUEUE_ENTRY(BUILD) select_merge_queue_##BUILD
-// PLACE is shared or device: where heaps are.
+// PLACE is shared or device: where heaps are stored.
 #define WARPSCOPE_THREAD_HEAP_ENTRY(PLACE, BUILD) select_heaps_##PLACE##_##BUILD
 #define WARPSCOPE_PARTIAL_BITONIC_ENTRY(K, BUILD) select_partial_bitonic_k##K##_##BUILD
 #define WARPSCOPE_MERGE_PATH_ENTRY(K, BUILD) select_merge_path_k##K##_##BUILD
@@ -26,86 +26,86 @@
 
 namespace warpscope::select {
 
-// Numbers that a selector may count of a query.
+// The most counters of a selector.
 constexpr unsigned COUNTS = 8;
 
-// Keys that a thread of bits keeps where K needs more than the fewest threads of a block, and floats that
-// each reads at a time.
+// Keys per thread of bits if K exceeds the minimum number of threads, that minimum, and floats that a thread
+// reads at a time.
 constexpr unsigned BITS_KEYS = 4;
 constexpr unsigned BITS_FEWEST_THREADS = 128;
 constexpr unsigned BITS_ITEMS = 8;
-// Batches of a block in dynamic shared memory: one is looked at, the others are under way.
+// Batches of a block in dynamic shared memory: one is processed while the others are in flight.
 constexpr unsigned BITS_STAGES = 3;
-// Those of blocks that are wider than the narrowest: they have enough under way.
+// The same for blocks wider than the minimum, which have enough loads in flight.
 constexpr unsigned BITS_WIDE_STAGES = 2;
-// Threads of a block that bounds a row that is divided.
+// Threads per block that bounds a divided row.
 constexpr unsigned BOUND_THREADS = 1024;
 // The most minima of a sample.
 constexpr unsigned MOST_MINIMA = 2048;
 
-// Keys that bits-global keeps, those of its buffer, and threads of its blocks.
+// Keys in the list of bits-global, slots of its buffer, and threads per block.
 constexpr unsigned GLOBAL_KEPT = 4096;
 constexpr unsigned GLOBAL_SLOTS = 2048;
 constexpr unsigned GLOBAL_THREADS = 256;
 
-// Queries of a warp of bits-fused, and groups of 32 points of a window.
+// Queries per warp of bits-fused, and groups of 32 points per window.
 constexpr unsigned FUSED_QUERIES = 8;
 constexpr unsigned FUSED_GROUPS = 8;
-// Dimensions of bits-fused that pass through shared memory together up to this K; beyond, half as many.
+// Dimensions that bits-fused stages together up to this K; beyond, half as many.
 constexpr unsigned FUSED_TILE = 8;
 constexpr unsigned FUSED_NARROW = 32;
-// Warps of a block of bits-fused up to this K; beyond, half as many.
+// Warps per block of bits-fused up to this K; beyond, half as many.
 constexpr unsigned FUSED_WARPS = 4;
 constexpr unsigned FUSED_FEW = 64;
 
-// Warps of a block of warp select, and of block select up to this K; beyond, that has half as many: each
-// keeps K keys. And groups of 32 distances that each reads at a time.
+// Warps per block of warp select, and of block select up to this K; beyond, half as many, because each has K
+// keys. And groups of 32 distances that each reads at a time.
 constexpr unsigned SELECT_WARPS = 4;
 constexpr unsigned SELECT_FEW = 128;
 constexpr unsigned SELECT_GROUPS = 16;
 
-// The most warps of a block of merge-queue, and groups of 32 distances that each reads at a time.
+// The most warps per block of merge-queue, and groups of 32 distances that each reads at a time.
 constexpr unsigned QUEUE_WARPS = 4;
 constexpr unsigned QUEUE_GROUPS = 8;
 
-// Of partial bitonic: where a chunk is sorted. In registers, the most keys of a thread, and the teams of a
-// block that are a warp each; in shared memory, the threads of a block, for K up to 512 and beyond.
+// Where partial bitonic sorts a chunk. In registers: the most keys per thread, and the teams per block if a
+// team is a warp. In shared memory: the threads per block, for K up to 512 and beyond.
 enum Storage : unsigned { REGISTERS = 0, SHUFFLES, SHARED };
 constexpr unsigned PARTIAL_KEYS = 16;
 constexpr unsigned PARTIAL_TEAMS = 4;
 constexpr unsigned PARTIAL_FEW_THREADS = 128;
 constexpr unsigned PARTIAL_THREADS = 256;
 
-// Keys that a thread of merge path sorts by itself, and threads of a block, for K up to 1,024 and beyond.
+// Keys that a thread of merge path sorts by itself, and threads per block, for K up to 1,024 and beyond.
 constexpr unsigned PATH_KEYS = 8;
 constexpr unsigned PATH_FEW_THREADS = 128;
 constexpr unsigned PATH_THREADS = 256;
-// Threads of a block that selects in several passes.
+// Threads per block of the multi-pass selectors.
 constexpr unsigned PASS_THREADS = 512;
-// So many distances are sorted in a block; as many are sampled.
+// Sample size; also the largest bucket sorted by a single block.
 constexpr unsigned FEW = 1024;
 // The most buckets that a sample divides into.
 constexpr unsigned MOST_BUCKETS = 256;
 
-// Threads of a block that sorts a row, one a digit, bits of a digit and passes.
+// Threads per block that sorts a row, one per digit; bits per digit; passes.
 constexpr unsigned ROW_THREADS = 256;
 constexpr unsigned ROW_BITS = 8;
 constexpr unsigned ROW_PASSES = 4;
 
-// Threads of a block that computes distances, and the queries and points of its tile.
+// Threads per block that computes distances, and the queries and points of its tile.
 constexpr unsigned DISTANCE_THREADS = 256;
 constexpr unsigned NAIVE_POINTS = 256;
 constexpr unsigned TILE_SIDE = 16;
 constexpr unsigned REGISTER_SIDE = 128;
 
-// The first word of each event of a trace of warp select (queue_recorder.cuh), and of radix select
-// (pass_recorder.cuh), which say what follows.
+// The first word of each event of a trace of warp select (queue_recorder.cuh) and of radix select
+// (pass_recorder.cuh); those files describe the words that follow.
 enum QueueEvent : unsigned {
     PASSED = 1, INSERTED, CHECKED, DRAINED, SORTED, EXCHANGED, MERGED, DESCENDED, LIMITED, FINISHED
 };
 enum PassEvent : unsigned { COUNTED = 1, FOUND, NARROWED, TAKEN };
 
-// The parameter of every kernel that makes distances: a tile of the matrix, query by query.
+// Parameters of every kernel that computes distances: a tile of the matrix, query by query.
 struct Distances {
     const float* points;   // n x d, row-major
     const float* queries;  // q x d, row-major
@@ -113,13 +113,13 @@ struct Distances {
     unsigned d;
     unsigned first_query;
     unsigned query_count;
-    float* distances;          // query_count x pitch, row-major: squared, and infinite from n on
-    unsigned long long pitch;  // floats from one query to the next, a multiple of 4
-    const float* point_norms;  // pitch, of the expanded form: squared
+    float* distances;          // query_count x pitch, row-major: squared; infinite from n on
+    unsigned long long pitch;  // floats per row, a multiple of 4
+    const float* point_norms;  // pitch, squared, for the expanded form
     const float* query_norms;  // q, as above
 };
 
-// The parameter of the kernel that makes squared norms.
+// Parameters of the kernel that computes squared norms.
 struct Norms {
     const float* rows;  // count x d, row-major
     unsigned count;
@@ -127,7 +127,7 @@ struct Norms {
     float* norms;  // count
 };
 
-// The parameter of the kernel that holds what the expanded form finds against the neighbours.
+// Parameters of the kernel that compares the result of the expanded form with the neighbours.
 struct Comparison {
     const float* points;   // n x d, row-major
     const float* queries;  // q x d, row-major
@@ -135,17 +135,17 @@ struct Comparison {
     unsigned k;
     unsigned first_query;
     unsigned query_count;
-    const unsigned* found;           // query_count x k, row-major: what the expanded form finds
+    const unsigned* found;           // query_count x k, row-major: found by the expanded form
     const unsigned* indices;         // q x k, row-major: the neighbours
     const float* squared_distances;  // q x k, row-major
     unsigned* counts;                // query_count x COUNTS
 };
 
-// The parameter of every selector: the k smallest of each row of a matrix.
+// Parameters of every selector: the k smallest of each row of a matrix.
 struct Selection {
     const float* distances;
     unsigned long long pitch;
-    const float* points;       // of a selector without a matrix: windows, as group_rows leaves them
+    const float* points;       // for selectors without a matrix: windows made by group_rows
     const float* queries;      // q x d, row-major
     unsigned q;
     unsigned d;
@@ -155,36 +155,35 @@ struct Selection {
     unsigned query_count;
     unsigned* indices;         // q x k, row-major
     float* squared_distances;  // q x k, row-major
-    unsigned* counts;          // query_count x COUNTS, of the counted build
-    // the rank in a sample's minima that bounds the k-th distance; 0: there is no sample
+    unsigned* counts;          // query_count x COUNTS, in counted builds
+    // the rank in a sample's minima that bounds the k-th distance; 0: no sample
     unsigned sampled;
     unsigned minima;           // minima of the sample
-    unsigned group;            // distances that each is of, a multiple of four
-    unsigned parts;            // that a row is divided into
-    unsigned part;             // distances of a part, a multiple of 4
+    unsigned group;            // distances per group, a multiple of four
+    unsigned parts;            // parts of a row
+    unsigned part;             // distances per part, a multiple of 4
     unsigned by_ballot;        // whether a warp takes slots together
-    unsigned prefetch;         // whether the batch after the next is brought to the L2 cache
-    float* bounds;             // query_count, of several parts
+    unsigned prefetch;         // whether to prefetch the batch after the next into the L2 cache
+    float* bounds;             // query_count, for divided rows
     unsigned* part_counts;     // query_count x parts
-    // query_count x parts x K: keys of a part that may be among the k nearest; of bits-global all that it
-    // keeps
+    // query_count x parts x K: keys of a part that may be among the k smallest; for bits-global, the list
     unsigned long long* kept;
-    unsigned capacity;         // keys of a merge queue, of which k are wanted; a power of two from 32 on
-    unsigned level;            // of which the first level has, a power of two up to 32
-    unsigned buffer;           // keys of the buffer before it, a power of two from 32 on
-    unsigned sorts;            // whether that is filled and sorted before it is emptied
-    // k x query_count, of heaps in device memory: those of 32 queries beside one another
+    unsigned capacity;         // keys of a merge queue, at least k; a power of two, at least 32
+    unsigned level;            // keys of its first level, a power of two up to 32
+    unsigned buffer;           // keys of its buffer, a power of two, at least 32
+    unsigned sorts;            // whether the buffer is filled and sorted before it is emptied
+    // k x query_count, for heaps in device memory: those of 32 queries are interleaved
     unsigned long long* heaps;
 };
 
-// The parameter of selectors that go over a row several times, and of the sort of rows.
+// Parameters of the multi-pass selectors and of the sort of rows.
 struct MultiPass {
     Selection of;
     unsigned* auxiliary;                 // query_count x auxiliary_words
-    unsigned long long auxiliary_words;  // of a row, a multiple of 4
+    unsigned long long auxiliary_words;  // per row, a multiple of 4
     // 1: positions are moved along with distances; 2: they are not, and the row is read again
     unsigned stages;
-    unsigned bits;                       // a pass divides into 2^bits
+    unsigned bits;                       // a pass divides into 2^bits buckets
 };
 
 }  // namespace warpscope::select

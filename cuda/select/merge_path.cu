@@ -1,4 +1,4 @@
-// Entry points: select_merge_path_k<K>_<build>. WARPSCOPE_K chooses what is compiled; WARPSCOPE_BUILDS is a
+// Entry points: select_merge_path_k<K>_<build>. WARPSCOPE_K selects what to compile; WARPSCOPE_BUILDS is a
 // sum of 1 (timed) and 2 (counted).
 #include "entry.cuh"
 #include "select/merge_path.cuh"

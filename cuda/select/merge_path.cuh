@@ -1,12 +1,12 @@
-// Merge path: a block a query, which sorts a row run after run by merging shorter runs, and merges each into
+// Merge path: one block per query sorts a row run by run, by merging shorter runs, and merges each run into
 // the K smallest (Hanák 2023, §3.4.2). Twin of crates/engines/src/select/merge_path.rs.
 //
 // Two sorted runs a and b span a matrix, and their merge is a path through it: down for a key of a, right for
-// one of b. Output i lies on the cross diagonal i, where a binary search finds how many keys of a come before
-// it. So each thread finds where its outputs begin, and merges them one after another. No merge makes more
-// than K outputs: what comes after the k-th is not needed.
+// one of b. Output i is on the cross diagonal i, where a binary search finds how many keys of a precede it.
+// So each thread finds where its outputs begin, and merges them one after another. Merges are cut off after K
+// outputs.
 //
-// Scope: all threads of the block call together, but for what says otherwise.
+// Scope: all threads of the block call together, unless stated otherwise.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -17,15 +17,15 @@
 
 namespace warpscope::select {
 
-// K, a power of two from 128 on.
+// K, a power of two, at least 128.
 template <unsigned KEYS>
 struct PathShape {
     static constexpr unsigned K = KEYS;
     static constexpr unsigned THREADS = K <= 1024 ? PATH_FEW_THREADS : PATH_THREADS;
-    static constexpr unsigned RUN = THREADS * PATH_KEYS;  // distances that are read at a time, at least K
+    static constexpr unsigned RUN = THREADS * PATH_KEYS;  // distances read at a time, at least K
 
-    // A key of padding after every sixteenth, as many as have banks of their own: threads that walk beside
-    // one another do not meet in a bank.
+    // Inserts one key of padding after every sixteen, which is as many as have distinct banks, so that
+    // threads that walk side by side avoid bank conflicts.
     static __device__ __forceinline__ constexpr unsigned place(unsigned i) { return i + i / 16; }
 
     struct Memory {
@@ -41,8 +41,7 @@ struct MergePath {
     static constexpr unsigned THREADS = Shape::THREADS;
 
     typename Shape::Memory& memory;
-    // Merges and pairs are the block's, and all threads keep the same numbers; steps are a thread's. The
-    // timed build does not write them.
+    // Merges and pairs are equal in all threads; steps are per thread. The timed build does not write them.
     unsigned merges = 0, pairs = 0, steps = 0;
 
     __device__ __forceinline__ explicit MergePath(typename Shape::Memory& memory) : memory(memory) {
@@ -51,10 +50,10 @@ struct MergePath {
         }
     }
 
-    // A key, its place counted from the array's beginning.
+    // A key, by its index without padding.
     static __device__ __forceinline__ Key at(const Key* keys, unsigned i) { return keys[Shape::place(i)]; }
 
-    // Reads PATH_KEYS distances a thread, and sorts them, by odd-even transposition.
+    // Reads PATH_KEYS distances per thread. Sorts them by odd-even transposition.
     __device__ __forceinline__ void load_runs(const float* row, unsigned first, unsigned n) {
         Key keys[PATH_KEYS];
         read_keys<THREADS>(keys, row, first, n, threadIdx.x);
@@ -62,7 +61,7 @@ struct MergePath {
         put(memory.runs, threadIdx.x * PATH_KEYS, keys);
     }
 
-    // Sorts a thread's own keys: in each round every other pair of neighbours, as many rounds as there are
+    // Sorts a thread's own keys: each round compares every other pair of neighbours, with as many rounds as
     // keys.
     static __device__ __forceinline__ void transpose(Key (&keys)[PATH_KEYS]) {
 #pragma unroll
@@ -74,7 +73,7 @@ struct MergePath {
         }
     }
 
-    // Writes keys of this thread, when all threads have read what was there.
+    // Writes this thread's keys, after all threads have read the old ones.
     template <unsigned ITEMS>
     static __device__ __forceinline__ void put(Key* to, unsigned first, const Key (&keys)[ITEMS]) {
         __syncthreads();
@@ -85,8 +84,8 @@ struct MergePath {
         __syncthreads();
     }
 
-    // How many keys of a are among the first `diagonal` of the merge of a and b. Both have `length` keys;
-    // those of a begin at `a` of `as`.
+    // The number of keys of a among the first `diagonal` of the merge of a and b, which have `length` keys
+    // each. Those of a begin at `as[a]`, those of b at `bs[b]`.
     __device__ __forceinline__ unsigned search_path(const Key* as, unsigned a, const Key* bs, unsigned b,
                                                     unsigned length, unsigned diagonal) {
         unsigned low = diagonal > length ? diagonal - length : 0, high = min(diagonal, length);
@@ -103,12 +102,12 @@ struct MergePath {
         return low;
     }
 
-    // This thread's part of a merge: ITEMS outputs from the one numbered `diagonal` on.
+    // A thread's part of a merge: ITEMS outputs from `diagonal` on.
     template <unsigned ITEMS>
     __device__ __forceinline__ void merge_along(Key (&out)[ITEMS], const Key* as, unsigned a, const Key* bs,
                                                 unsigned b, unsigned length, unsigned diagonal) {
         unsigned of_a = search_path(as, a, bs, b, length, diagonal), of_b = diagonal - of_a;
-        // Padding stands for what comes after the end: a key of it is never taken before one that is none.
+        // Padding represents the end of a run: it is never chosen before a real key.
         Key key_a = of_a < length ? at(as, a + of_a) : PADDING;
         Key key_b = of_b < length ? at(bs, b + of_b) : PADDING;
 #pragma unroll
@@ -128,8 +127,8 @@ struct MergePath {
         }
     }
 
-    // Merges COUNT runs of LENGTH keys, one after another in shared memory, in pairs, until one is left. It
-    // has K keys.
+    // Merges COUNT runs of LENGTH keys, stored one after another in shared memory, in pairs until one is
+    // left. It has K keys.
     template <unsigned COUNT, unsigned LENGTH>
     __device__ __forceinline__ void merge_runs() {
         if constexpr (COUNT > 1) {
@@ -144,7 +143,7 @@ struct MergePath {
         }
     }
 
-    // Merges the run that is left into what is kept.
+    // Merges the remaining run into the kept keys.
     __device__ __forceinline__ void merge_kept() {
         constexpr unsigned ITEMS = K / THREADS;
         unsigned first = threadIdx.x * ITEMS;
@@ -155,7 +154,7 @@ struct MergePath {
     }
 };
 
-// A block a query.
+// One block per query.
 template <unsigned K, bool COUNTED>
 __device__ __forceinline__ void merge_path(const Selection& selection) {
     using Shape = PathShape<K>;
@@ -177,7 +176,7 @@ __device__ __forceinline__ void merge_path(const Selection& selection) {
         selection.squared_distances[first + i] = distance_of(key);
     }
     if constexpr (COUNTED) {
-        // They are zero before.
+        // The counts are zero before.
         unsigned* counts = selection.counts + query * COUNTS;
         atomicAdd(counts + 2, path.steps);
         if (threadIdx.x == 0) {

@@ -5,7 +5,7 @@
 
 namespace warpscope::select {
 
-// Unasked the compiler aims at more blocks, and spills.
+// Without the bound, the compiler aims at more blocks, and spills.
 #if WARPSCOPE_BUILDS & 1
 WARPSCOPE_KERNEL(WARPSCOPE_MERGE_QUEUE_ENTRY(timed), (QUEUE_WARPS * WARP, 5), Selection, merge_queue<false>)
 #endif

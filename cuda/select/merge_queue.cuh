@@ -1,12 +1,12 @@
-// Merge queue: a warp a query, which keeps the k smallest in levels of m, m, 2 m, 4 m, ... keys, and a buffer
-// of candidates before them (Tang et al. 2015; Hanák 2023, §3.6.2). Twin of
+// Merge queue: one warp per query keeps the k smallest in levels of m, m, 2 m, 4 m, ... keys, with a buffer
+// of candidates in front (Tang et al. 2015; Hanák 2023, §3.6.2). Twin of
 // crates/engines/src/select/merge_queue.rs.
 //
 // Scope: a warp, all lanes of which call together.
 //
-// Invariants: each level descends, and so do the levels' heads, their largest keys; so the first level's head
-// is the largest of all. The queue holds K >= k keys, of which K - k are 0 from the start and stay, no key
-// being below them: the head is the k-th.
+// Invariants: each level descends, and so do the levels' heads, their largest keys. So the first level's head
+// is the largest of all. The queue holds K >= k keys. K - k of them are 0 from the start and stay, because no
+// key is below them; so the head is the k-th smallest.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -19,20 +19,20 @@
 namespace warpscope::select {
 
 struct MergeQueue {
-    // K keys of shared memory: the first level is [0, m), the one that follows [m, 2 m), then [2 m, 4 m), ...
+    // K keys of shared memory: the first level is [0, m), the second [m, 2 m), then [2 m, 4 m), ...
     Key* levels;
     unsigned capacity;
     unsigned level;  // m, up to 32
-    // The first level, a key a lane; 0 in lanes from m on. It is in `levels` only while it is merged.
+    // The first level, one key per lane; 0 in lanes from m on. It is written to `levels` only for merges.
     Key first;
     Key head;    // of the first level
-    Key second;  // the head of the second; 0 if there is none
+    Key second;  // head of the second level; 0 if there is none
     Key* buffer;
     unsigned buffer_size;
-    bool sorts;  // or else each group's candidates are inserted at once
+    bool sorts;  // otherwise each group's candidates are inserted at once
     unsigned buffered = 0;
     unsigned lane = warp::lane_id();
-    // what is counted; the timed build does not write it
+    // counters; the timed build does not write them
     unsigned candidates = 0, flushes = 0, inserts = 0, merges = 0, deepest = 0;
 
     __device__ __forceinline__ MergeQueue(const Selection& selection, Key* memory)
@@ -53,7 +53,7 @@ struct MergeQueue {
         first = lane < level ? levels[lane] : 0;
         head = levels[0];
         second = level < capacity ? levels[level] : 0;
-        // What is merged next must not overtake these reads.
+        // The next merge must not overtake these reads.
         __syncwarp();
     }
 
@@ -64,10 +64,10 @@ struct MergeQueue {
         __syncwarp();
     }
 
-    // A candidate's distance is below it: a later point that is as far as the k-th comes after it.
+    // Candidates must be below this distance: a later point as far as the k-th comes after it.
     __device__ __forceinline__ float bound() const { return distance_of(head); }
 
-    // A group: each lane's distance of a point that comes after all that it has seen.
+    // Adds a group: each lane's distance of a point after all previous ones.
     __device__ __forceinline__ void add(float distance, unsigned position) {
         bool waits = distance < bound();
         for (unsigned lanes; (lanes = __ballot_sync(ALL_LANES, waits)) != 0;) {
@@ -86,7 +86,7 @@ struct MergeQueue {
         }
     }
 
-    // Empties the buffer. Sorted, its smallest keys are at its end; unsorted, its latest are.
+    // Empties the buffer. If sorted, its smallest keys are at its end; otherwise its latest.
     __device__ __forceinline__ void flush() {
         unsigned end = buffered;
         if (sorts) {
@@ -113,11 +113,11 @@ struct MergeQueue {
             }
         }
         buffered = 0;
-        // What is appended next must not overtake these reads.
+        // The next append must not overtake these reads.
         __syncwarp();
     }
 
-    // Drops the head for a key below it: what was between moves up by one.
+    // Replaces the head by a smaller key; the keys larger than that one move up.
     __device__ __forceinline__ void insert(Key key) {
         inserts += 1;
         unsigned larger = __popc(__ballot_sync(ALL_LANES, first > key));
@@ -129,7 +129,8 @@ struct MergeQueue {
         }
     }
 
-    // Merges the first level with the second, and goes on as long as a level's head is below the next one's.
+    // Merges the first level with the second, and continues as long as a level's head is below the next
+    // one's.
     __device__ __forceinline__ void repair() {
         store_first();
         unsigned from = 0, to = level;
@@ -149,7 +150,7 @@ struct MergeQueue {
         load_first();
     }
 
-    // After the last point: all levels become one run, which descends.
+    // After the last point: merges all levels into one descending run.
     __device__ __forceinline__ void finish() {
         if (buffered > 0) {
             flush();
@@ -161,7 +162,7 @@ struct MergeQueue {
         }
     }
 
-    // The k largest of K, which are all that is not 0 from the start.
+    // Writes the k largest of K; the others are the initial zeros.
     __device__ __forceinline__ void write(const AnswerRow& row, unsigned k) const {
         for (unsigned i = lane; i < k; i += WARP) {
             row.put(i, levels[k - 1 - i]);
@@ -169,8 +170,9 @@ struct MergeQueue {
     }
 };
 
-// Reads a row, GROUPS groups of 32 distances at a time, begun before the last ones are looked at. Most
-// batches have no candidate: they are asked for together, and only of the others group after group.
+// Reads a row, GROUPS groups of 32 distances at a time, which are loaded before the previous batch is
+// processed. Most batches have no candidate, so a whole batch is tested first, and only the others group by
+// group.
 template <int GROUPS>
 __device__ __forceinline__ void stream_groups(MergeQueue& queue, const float* row, unsigned n) {
     constexpr unsigned BATCH = GROUPS * WARP;
@@ -199,7 +201,7 @@ __device__ __forceinline__ void stream_groups(MergeQueue& queue, const float* ro
         if (!__any_sync(ALL_LANES, any)) {
             continue;
         }
-        // One copy of what is long, for all groups.
+        // Not unrolled, so that the long code exists once.
 #pragma unroll 1
         for (int g = 0; g < GROUPS; ++g) {
             queue.add(register_at(distances, g), batch * BATCH + g * WARP + queue.lane);
@@ -207,7 +209,7 @@ __device__ __forceinline__ void stream_groups(MergeQueue& queue, const float* ro
     }
 }
 
-// A warp a query. K keys and a buffer of shared memory for each.
+// One warp per query, each with K keys and a buffer in shared memory.
 template <bool COUNTED>
 __device__ __forceinline__ void merge_queue(const Selection& selection) {
     extern __shared__ Key queues[];

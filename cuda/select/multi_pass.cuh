@@ -1,12 +1,12 @@
-// Selection in several passes over a row (Hanák 2023, §3.7, §4.3): a pass divides the distances among which
-// the k-th is into buckets, counts them, and goes on with the bucket of the k-th; then all below it and as
-// many equal ones as are left are taken. Twin of crates/engines/src/select/multi_pass.rs.
+// Selection in several passes over a row (Hanák 2023, §3.7, §4.3). A pass divides the distances that may
+// include the k-th into buckets, counts them, and continues with the bucket of the k-th. At the end, all
+// smaller distances and the first equal ones are collected. Twin of crates/engines/src/select/multi_pass.rs.
 //
-// What divides is a template argument: digits (radix_select.cuh) or splitters from a sample
-// (sample_select.cuh). Distances are compared by their bits, so that a bucket is a range of whole numbers,
-// and equal ones are a range of one.
+// A template argument defines the buckets: digits (radix_select.cuh) or splitters from a sample
+// (sample_select.cuh). Distances are compared by their bits, so that a bucket is a range of integers, and
+// equal distances are a range of one.
 //
-// Scope: a block a row, PASS_THREADS threads, all of which call together.
+// Scope: one block per row, of PASS_THREADS threads, all of which call together.
 #pragma once
 
 #include "block/bitonic.cuh"
@@ -18,11 +18,11 @@
 
 namespace warpscope::select {
 
-// A row of distances, tile after tile, and what is taken from it in the order of positions. A warp has
-// consecutive floats of a tile, each lane four at a time. Sums over the lanes, and over the warps before,
-// tell where each writes what it takes, with a barrier a tile.
+// A row of distances is read tile by tile, and elements are collected in the order of positions. A warp owns
+// consecutive floats of a tile, and each lane reads vectors of four. Prefix sums over the lanes and over the
+// warps give each element its index in the output, with one barrier per tile.
 
-// Floats of a tile that a thread has.
+// Floats of a tile per thread.
 constexpr unsigned PASS_ITEMS = 8;
 constexpr unsigned PASS_WARPS = PASS_THREADS / WARP;
 constexpr unsigned PASS_ROUNDS = PASS_ITEMS / 4;
@@ -30,18 +30,17 @@ constexpr unsigned OF_WARP = PASS_ITEMS * WARP;
 constexpr unsigned OF_TILE = PASS_ITEMS * PASS_THREADS;
 static_assert(OF_TILE < 1u << 16, "two counts in a word");
 
-// The bits of what is behind the end of a row.
+// The bits that represent elements past the end of a row.
 constexpr unsigned NOWHERE = 0xffffffffu;
 
-// Distances, and their positions; none where they are in the order of positions. At a multiple of four
-// floats.
+// Distances and their positions; null if the distances are in the order of positions. Aligned to four floats.
 struct Source {
     const float* distances;
     const unsigned* positions;
     unsigned length;
 };
 
-// Calls each(bits, begin of the tile, place in it of the thread's first) for each tile of a source.
+// Calls each(bits, begin of the tile, the thread's first index in it) for each tile of a source.
 template <class Each>
 __device__ __forceinline__ void in_tiles(const Source& source, Each each) {
     unsigned place = threadIdx.x / WARP * OF_WARP + warp::lane_id() * 4;
@@ -64,7 +63,7 @@ __device__ __forceinline__ void in_tiles(const Source& source, Each each) {
     }
 }
 
-// What class_of makes of a distance: two counts in a word.
+// The result of class_of for a distance: two counts in one word.
 enum Class : unsigned { NEITHER = 0, FIRST = 1, SECOND = 1u << 16 };
 
 struct OrderMemory {
@@ -76,8 +75,8 @@ struct Taken {
     unsigned second;
 };
 
-// Calls put(bits, place in the source, those of the first class before it, those of the second) for each
-// distance that is of a class, and returns how many there are of each.
+// Calls put(bits, index in the source, elements of the first class before it, elements of the second) for
+// each distance that has a class; returns how many there are of each.
 template <class ClassOf, class Put>
 __device__ __forceinline__ Taken in_order(OrderMemory& memory, const Source& source, ClassOf class_of,
                                           Put put) {
@@ -94,7 +93,8 @@ __device__ __forceinline__ Taken in_order(OrderMemory& memory, const Source& sou
             memory.warps[side][warp] = of_warp;
         }
         __syncthreads();
-        // The other side is written next: who still reads this one has not come to the barrier after it.
+        // The other side is written next. Threads still reading this side have not reached the barrier after
+        // that.
         unsigned of_lane = lane < PASS_WARPS ? memory.warps[side][lane] : 0;
         side ^= 1;
         unsigned through = warp::inclusive_sum(of_lane, lane);
@@ -125,36 +125,36 @@ __device__ __forceinline__ Taken in_order(OrderMemory& memory, const Source& sou
         taken.first += all & 0xffff;
         taken.second += all >> 16;
     });
-    // What was written is seen by all.
+    // Makes all writes visible to all threads.
     __syncthreads();
     return taken;
 }
 
-// The buckets' counts: as many copies of them as there is room for, at most one a lane, so that lanes with
-// the same bucket do not wait.
+// Counters of the buckets: as many copies as fit, at most one per lane, to reduce conflicts between lanes
+// with the same bucket.
 constexpr unsigned COUNTERS = 8192;
 
-// Above the bits of all distances, the infinite ones included.
+// Above the bits of all distances, including infinite ones.
 constexpr unsigned END = 0x80000000u;
 
 using FewNetwork = block::Bitonic<FEW / PASS_THREADS, PASS_THREADS>;
 
-// A range of bits, in which the k-th distance is.
+// A range of bits that contains the k-th distance.
 struct Range {
     unsigned low;
-    unsigned high;  // the first beyond it
+    unsigned high;  // exclusive
     unsigned rank;  // of the k-th among those in it, from 1
     unsigned size;  // distances in it
 
-    // Whether another pass is needed: not if all in it are taken or all are equal, or so few that they are
-    // sorted.
+    // Whether another pass is needed: not if all distances in the range are selected or equal, or if there
+    // are few enough to sort.
     __device__ __forceinline__ bool is_open(unsigned few) const {
         return rank < size && high - low > 1 && size > few;
     }
     __device__ __forceinline__ bool holds(unsigned bits) const { return bits - low < high - low; }
 };
 
-// What is taken: all whose bits are less, and the first so many of those that equal it.
+// Selects all distances with smaller bits, and the first `equal` ones with equal bits.
 struct Limit {
     unsigned bits;
     unsigned equal;
@@ -162,7 +162,7 @@ struct Limit {
 
 struct Bucket {
     unsigned number;
-    unsigned below;  // distances in the buckets before it
+    unsigned below;  // distances in earlier buckets
     unsigned size;
 };
 
@@ -200,17 +200,17 @@ __device__ __forceinline__ void count_buckets(PassMemory& memory, const Source& 
     __syncthreads();
 }
 
-// The distances that were counted in a bucket.
+// The number of distances counted in a bucket.
 __device__ __forceinline__ unsigned size_of(const PassMemory& memory, unsigned buckets, unsigned bucket) {
     unsigned copies = min(COUNTERS / buckets, WARP), sum = 0;
     for (unsigned copy = 0; copy < copies; ++copy) {
-        // Neighbouring threads begin at different copies, which are in different banks.
+        // Neighbouring threads start at different copies, which avoids bank conflicts.
         sum += memory.counters[bucket * copies + (copy + threadIdx.x) % copies];
     }
     return sum;
 }
 
-// The bucket that holds the distance of a rank.
+// The bucket that contains the distance of a rank.
 __device__ __forceinline__ Bucket find_bucket(PassMemory& memory, unsigned buckets, unsigned rank) {
     unsigned each = max(buckets / PASS_THREADS, 1);
     unsigned first = threadIdx.x * each, last = min(first + each, max(buckets, first));
@@ -245,7 +245,7 @@ __device__ __forceinline__ Limit sort_few(PassMemory& memory, const Source& sour
     Key keys[2] = {memory.keys[first], memory.keys[first + 1]};
     __syncthreads();
     FewNetwork network{memory.keys};
-    // As many threads as hold them: a power of two.
+    // Only as many threads as hold distances, rounded up to a power of two.
     network.sort(keys, 1u << (32 - __clz((range.size - 1) / 2)));
     if (first == (range.rank - 1) / 2 * 2) {
         memory.found.number =
@@ -258,14 +258,14 @@ __device__ __forceinline__ Limit sort_few(PassMemory& memory, const Source& sour
     return {limit, range.rank - less};
 }
 
-// Multiples of four, up from a number of distances.
+// Rounds a number of distances up to a multiple of four.
 __device__ __forceinline__ size_t fours(unsigned count) { return (static_cast<size_t>(count) + 3) / 4 * 4; }
 
-// The k smallest of a row. Distances read and written are counted; the timed build does not write the counts.
-// Trace is NoTrace, or a PassRecorder, which says when it is told what.
+// Finds the k smallest of a row. Counts the distances read and written; the timed build does not write the
+// counts. Trace is NoTrace, or a PassRecorder, which documents its events.
 template <class Partition, bool COUNTED, class Trace = NoTrace>
 __device__ __forceinline__ void select_row(const MultiPass& passes, Trace trace = Trace()) {
-    // So many distances are sorted rather than divided once more.
+    // Ranges of up to this size are sorted instead of divided again.
     constexpr unsigned SORTED = Trace::TRACED ? 1 : FEW;
     __shared__ PassMemory memory;
     const Selection& of = passes.of;
@@ -294,8 +294,8 @@ __device__ __forceinline__ void select_row(const MultiPass& passes, Trace trace 
         if (!range.is_open(SORTED) || range.size > source.length / 2) {
             continue;
         }
-        // It goes on with those in the range. There are half as many at most, so two places, the second half
-        // as large, take turns.
+        // Narrow the source to the distances in the range. They are at most half of the source, so two
+        // buffers alternate, the second half as large as the first.
         size_t half = fours(of.n / 2), quarter = fours(of.n / 4);
         unsigned* words = passes.auxiliary + query * passes.auxiliary_words;
         float* to = reinterpret_cast<float*>(words + (narrowed % 2 == 0 ? 0 : half));

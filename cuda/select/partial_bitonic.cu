@@ -1,4 +1,4 @@
-// Entry points: select_partial_bitonic_k<K>_<build>. WARPSCOPE_K chooses what is compiled, WARPSCOPE_STORAGE
+// Entry points: select_partial_bitonic_k<K>_<build>. WARPSCOPE_K selects what to compile, WARPSCOPE_STORAGE
 // where a chunk is sorted; WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
 #include "entry.cuh"
 #include "select/partial_bitonic.cuh"

@@ -1,13 +1,13 @@
-// Partial bitonic: a block a query, which sorts a row chunk after chunk and merges each into the K smallest
+// Partial bitonic: one block per query sorts a row chunk by chunk and merges each chunk into the K smallest
 // (Hanák 2023, §3.5.1). Twin of crates/engines/src/select/partial_bitonic.rs.
 //
-// Nothing is filtered and nothing waits in a buffer: the network does the same whatever the distances are. A
-// chunk is K keys. What is kept is sorted too: of element i of it and element K - 1 - i of the chunk the
-// smaller stays, and all that stay are bitonic.
+// There is no filter and no buffer: the network does the same work for any distances. A chunk has K keys. The
+// kept keys are sorted too: the smaller of their element i and the chunk's element K - 1 - i is kept, and the
+// result is bitonic.
 //
-// Scope: a team, all threads of which call together. In registers up to 16 keys are of a thread; where a warp
-// holds K of them, the warps of a block are a team each, which takes every fourth chunk and keeps K keys of
-// its own, and the teams merge at the end. Otherwise the team is the block.
+// Scope: a team, all threads of which call together. In registers, a thread has up to 16 keys. If a warp can
+// hold a chunk, each warp of a block is a team that takes every fourth chunk and has its own K keys, and the
+// teams merge at the end. Otherwise the team is the block.
 #pragma once
 
 #include "block/bitonic.cuh"
@@ -19,8 +19,7 @@
 
 namespace warpscope::select {
 
-// Layers of a sort of so many keys whose stride is below a limit: each stride comes once in every run that is
-// longer.
+// Layers of a sort of `keys` keys whose stride is below a limit: each stride occurs once in every longer run.
 __device__ constexpr unsigned sort_layers(unsigned keys, unsigned below) {
     unsigned layers = 0;
     for (unsigned size = 2; size <= keys; size *= 2) {
@@ -31,7 +30,7 @@ __device__ constexpr unsigned sort_layers(unsigned keys, unsigned below) {
     return layers;
 }
 
-// The same of a merge of what is bitonic.
+// The same for the merge of a bitonic sequence.
 __device__ constexpr unsigned merge_layers(unsigned keys, unsigned below) {
     unsigned layers = 0;
     for (unsigned stride = 1; stride < keys && stride < below; stride *= 2) {
@@ -40,11 +39,11 @@ __device__ constexpr unsigned merge_layers(unsigned keys, unsigned below) {
     return layers;
 }
 
-// Adds what a team did to the counts; they are zero before.
+// Adds a team's work to the counts, which are zero before.
 template <class Chunk>
 __device__ __forceinline__ void write(unsigned* counts, unsigned sorts, unsigned merges) {
     constexpr unsigned K = Chunk::K;
-    // The choice between the kept and the new is a layer in shared memory.
+    // The minimum of the kept and the new keys is a layer in shared memory.
     unsigned all = sorts * sort_layers(K, K) + merges * (1 + merge_layers(K, K));
     unsigned shuffled =
         sorts * sort_layers(K, Chunk::SHUFFLED_BELOW) + merges * merge_layers(K, Chunk::SHUFFLED_BELOW);
@@ -56,13 +55,13 @@ __device__ __forceinline__ void write(unsigned* counts, unsigned sorts, unsigned
     atomicAdd(counts + 3, all - shuffled);
 }
 
-// A chunk in the registers of a team: T consecutive keys a thread once it is sorted. K is a power of two from
-// 128 on.
+// A chunk in the registers of a team, with T consecutive keys per thread once it is sorted. K is a power of
+// two, at least 128.
 template <unsigned KEYS>
 struct RegisterChunk {
     static constexpr unsigned K = KEYS;
     static constexpr unsigned T = K / WARP < PARTIAL_KEYS ? K / WARP : PARTIAL_KEYS;
-    static constexpr unsigned N = K / T;  // threads of a team
+    static constexpr unsigned N = K / T;  // threads per team
     static constexpr unsigned TEAMS = N == WARP ? PARTIAL_TEAMS : 1;
     static constexpr unsigned THREADS = N * TEAMS;
     static constexpr unsigned IN_THREAD_BELOW = T;
@@ -99,14 +98,14 @@ struct RegisterChunk {
 
     __device__ __forceinline__ void sort() { network().sort(keys, N); }
 
-    // Merges the sorted chunk into what is kept.
+    // Merges the sorted chunk into the kept keys.
     __device__ __forceinline__ void merge() {
         take_smaller(memory.kept);
         network().merge(keys);
         keep();
     }
 
-    // Merges what another team keeps into what this one keeps.
+    // Merges another team's kept keys into this team's.
     __device__ __forceinline__ void merge_team(const Memory& other) {
 #pragma unroll
         for (unsigned i = 0; i < T; ++i) {
@@ -117,7 +116,7 @@ struct RegisterChunk {
         keep();
     }
 
-    // Element K - 1 - i lies with the mirrored thread, in its mirrored row.
+    // Element K - 1 - i is in the mirrored thread's mirrored row.
     __device__ __forceinline__ void take_smaller(const Key* kept) {
         meet();
 #pragma unroll
@@ -128,7 +127,7 @@ struct RegisterChunk {
     }
 
     __device__ __forceinline__ void keep() {
-        // Others may still read what was kept.
+        // Others may still read the kept keys.
         meet();
 #pragma unroll
         for (unsigned i = 0; i < T; ++i) {
@@ -194,13 +193,13 @@ struct SharedChunk {
     using Network = block::SharedBitonic<K, THREADS, SHUFFLES>;
 };
 
-// A block a query.
+// One block per query.
 template <class Chunk, bool COUNTED>
 __device__ __forceinline__ void partial_bitonic(const Selection& selection) {
     __shared__ typename Chunk::Memory memory[Chunk::TEAMS];
     unsigned query = blockIdx.x, team = threadIdx.x / Chunk::N;
     const float* row = selection.distances + query * selection.pitch;
-    unsigned sorts = 0, merges = 0;  // of a team; the timed build does not write them
+    unsigned sorts = 0, merges = 0;  // per team; the timed build does not write them
     Chunk chunk(memory[team]);
     unsigned chunks = (selection.n - 1) / Chunk::K + 1;
 #pragma unroll 1
@@ -212,7 +211,7 @@ __device__ __forceinline__ void partial_bitonic(const Selection& selection) {
         merges += 1;
     }
     if constexpr (Chunk::TEAMS > 1) {
-        // The lower half of the teams that are left merges what the upper half keeps.
+        // The lower half of the remaining teams merges the lists of the upper half.
 #pragma unroll 1
         for (unsigned half = Chunk::TEAMS / 2; half > 0; half /= 2) {
             __syncthreads();

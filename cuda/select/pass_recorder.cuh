@@ -1,10 +1,8 @@
-// What watches a selection in several passes and writes it down, event by event.
-// crates/engines/src/cuda/trace/told.rs reads what is written here, and tells it to the observers of
-// crates/engines/src/select/mod.rs.
+// Records a multi-pass selection event by event. crates/engines/src/cuda/trace/told.rs decodes the words and
+// replays them to the observers of crates/engines/src/select/mod.rs.
 //
-// Events are words, one event after the other: its kind, then what the comments at `PassRecorder` say. The
-// block's first warp writes them; what it reads for that was written before a barrier, and is written again
-// only after the next one.
+// An event is its kind followed by the words that the comments in `PassRecorder` list. The block's first warp
+// writes them; the data it reads was written before a barrier, and is overwritten only after the next one.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -13,9 +11,10 @@
 
 namespace warpscope::select {
 
-// Listens to one block, a row (multi_pass.cuh). Nothing is sorted to find the k-th distance: passes go on.
+// Records one block with one row (multi_pass.cuh). Passes continue until the k-th distance is found, without
+// sorting.
 struct PassRecorder : TraceWriter {
-    // A pass counted the distances that are left by buckets: how many buckets; a number each.
+    // A pass counted the remaining distances by bucket: number of buckets; a count for each.
     __device__ __forceinline__ void counted(const PassMemory& memory, unsigned buckets) {
         if (!writes()) {
             return;
@@ -27,22 +26,23 @@ struct PassRecorder : TraceWriter {
         }
     }
 
-    // The k-th is in a bucket: it; how many are in those before it, and in it.
+    // The k-th distance is in a bucket: its number, the remaining distances in earlier buckets, and in this
+    // one.
     __device__ __forceinline__ void found(const Bucket& bucket) {
         if (writes()) {
             event(FOUND, bucket.number, bucket.below, bucket.size);
         }
     }
 
-    // The distances in that bucket were written side by side.
+    // The distances in that bucket were written contiguously.
     __device__ __forceinline__ void narrowed() {
         if (writes()) {
             event(NARROWED);
         }
     }
 
-    // The k smallest were taken, in the order of positions: how many; of each two words, position and
-    // distance. The selection is done.
+    // The k smallest were collected, in the order of positions: how many; two words each, position and
+    // distance. The selection finished.
     __device__ __forceinline__ void taken(const unsigned* positions, const float* distances, unsigned count) {
         if (!writes()) {
             return;

@@ -1,10 +1,8 @@
-// What watches a warp select's way through a row and writes it down, event by event.
-// crates/engines/src/cuda/trace/told.rs reads what is written here, and tells it to the observers of
-// crates/engines/src/select/mod.rs.
+// Records a warp select event by event. crates/engines/src/cuda/trace/told.rs decodes the words and replays
+// them to the observers of crates/engines/src/select/mod.rs.
 //
-// Events are words, one event after the other: its kind, then what the comments at `QueueRecorder` say. A key
-// is two words: position, distance. A queue is its keys, register by register, of each a lane's after the
-// other's.
+// An event is its kind followed by the words that the comments in `QueueRecorder` list. A key is two words:
+// position, distance. A queue is its keys, register by register, and lane by lane within a register.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -14,16 +12,16 @@
 
 namespace warpscope::select {
 
-// Listens to one warp of one query, in the place of its counts (warp_select.cuh).
+// Records one warp with one query, in place of its counters (warp_select.cuh).
 struct QueueRecorder : TraceWriter {
     static constexpr bool COUNTED = false;
 
     unsigned n;
-    bool took = false;  // whether a lane took something of the last group
+    bool took = false;  // whether a lane inserted something from the last group
 
-    // Lanes compared the distances of points base + lane with their largest keys. Where all were too far:
-    // base. Where lanes took some: base; 32 distances; the lanes' queues. Groups behind the last point, with
-    // which a batch is filled up, are no event.
+    // Lanes compared the distances of points base + lane with their largest keys. Without insertions: base.
+    // With insertions: base; 32 distances; the lanes' queues. Groups after the last point, which pad a batch,
+    // are not recorded.
     template <int Q>
     __device__ __forceinline__ void inserted(unsigned base, float distance, bool inserts,
                                              const Key (&lane_queue)[Q]) {
@@ -39,8 +37,8 @@ struct QueueRecorder : TraceWriter {
         }
     }
 
-    // The lanes' largest keys are compared with the k-th: a key a lane; that one. No event where nothing was
-    // taken.
+    // The lanes' largest keys were compared with the k-th key: a key per lane; the k-th key. No event if
+    // nothing was inserted.
     __device__ __forceinline__ void checked(Key largest, Key limit) {
         if (took) {
             event(CHECKED);
@@ -49,17 +47,18 @@ struct QueueRecorder : TraceWriter {
         }
     }
 
-    // No points are left.
+    // No points are left; the last merge follows.
     __device__ __forceinline__ void drained() { event(DRAINED); }
 
-    // The lanes' queues are one ascending list: these.
+    // The lanes' queues form one ascending list: the queues.
     template <int Q>
     __device__ __forceinline__ void sorted(const Key (&lane_queue)[Q]) {
         event(SORTED);
         queue(lane_queue);
     }
 
-    // The smaller keys are the warp's, the others the lanes': the warp's queue, the lanes'.
+    // The warp's queue has the smaller keys, the lanes' queues the larger ones: the warp's queue, the lanes'
+    // queues.
     template <int R, int Q>
     __device__ __forceinline__ void exchanged(const Key (&warp_queue)[R], const Key (&lane_queue)[Q]) {
         event(EXCHANGED);
@@ -67,27 +66,27 @@ struct QueueRecorder : TraceWriter {
         queue(lane_queue);
     }
 
-    // The warp's queue ascends: it.
+    // The warp's queue is ascending again: the queue.
     template <int R>
     __device__ __forceinline__ void merged(const Key (&warp_queue)[R]) {
         event(MERGED);
         queue(warp_queue);
     }
 
-    // The lanes' queues descend: these.
+    // The lanes' queues are descending again: the queues.
     template <int Q>
     __device__ __forceinline__ void descended(const Key (&lane_queue)[Q]) {
         event(DESCENDED);
         queue(lane_queue);
     }
 
-    // The merge is done: the k-th key.
+    // The merge finished: the k-th key.
     __device__ __forceinline__ void limited(Key limit) {
         event(LIMITED);
         key(limit);
     }
 
-    // The search is done.
+    // The search finished.
     __device__ __forceinline__ void finished() {
         event(FINISHED);
         end_trace();

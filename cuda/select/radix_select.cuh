@@ -7,7 +7,8 @@
 
 namespace warpscope::select {
 
-// The digits of a pass. A range has as many values as a power of two: it is a bucket of the pass before.
+// The digits of a pass. The number of values in a range is a power of two, because it is a bucket of the
+// previous pass.
 struct Digits {
     unsigned low;
     unsigned shift;
@@ -20,12 +21,12 @@ struct Digits {
         count = 1u << (left - shift);
     }
 
-    // Distances that are sampled in a pass.
+    // Distances sampled per pass.
     static __device__ __forceinline__ unsigned sampled() { return 0; }
 
     __device__ __forceinline__ unsigned buckets() const { return count; }
 
-    // What is outside of the range has any.
+    // Distances outside of the range get an arbitrary bucket.
     __device__ __forceinline__ void bucket_of(const unsigned (&bits)[PASS_ITEMS],
                                               unsigned (&of)[PASS_ITEMS]) const {
 #pragma unroll

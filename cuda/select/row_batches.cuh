@@ -1,7 +1,7 @@
-// What the warps of a block read of a row of distances, batch after batch: in step, or each by itself and
-// ahead of what it looks at.
+// Reads a row of distances batch by batch: the warps of a block together, or each warp independently and
+// ahead of its processing.
 //
-// Scope: a thread, whose lane and warp tell what is its own. Rows begin at a multiple of 16 bytes.
+// Scope: a thread, which finds its own part by its lane and warp. Rows are aligned to 16 bytes.
 #pragma once
 
 #include "key.cuh"
@@ -10,7 +10,7 @@
 
 namespace warpscope::select {
 
-// Floats that are read by one instruction.
+// Floats read by one instruction.
 template <unsigned WIDTH>
 struct Vector {
     using Type = float4;
@@ -29,7 +29,7 @@ struct Vector<1> {
     static __device__ __forceinline__ Type all(float value) { return value; }
 };
 
-// Distances that a thread of THREADS reads at a time: of one or two each, else four beside one another.
+// Distances that one of THREADS threads reads at a time: one, two, or vectors of four.
 template <unsigned THREADS, unsigned ITEMS>
 struct Batch {
     static constexpr unsigned WIDTH = ITEMS < 4 ? ITEMS : 4;
@@ -60,14 +60,14 @@ struct Batch {
 #pragma unroll
         for (unsigned i = 0; i < ITEMS; i += WIDTH) {
             unsigned at = first + place(thread, i);
-            // A line of the cache has 32 distances, and one thread asks for it.
+            // A cache line has 32 distances; one thread prefetches it.
             if (thread % (32 / WIDTH) == 0 && at < end) {
                 asm volatile("prefetch.global.L2 [%0];" ::"l"(row + at));
             }
         }
     }
 
-    // A bit for each distance that is not farther than the bound.
+    // One bit for each distance that does not exceed the bound.
     __device__ __forceinline__ unsigned within(float bound) const {
         unsigned mask = 0;
 #pragma unroll
@@ -78,7 +78,7 @@ struct Batch {
     }
 };
 
-// The keys of ITEMS distances a thread of THREADS, four beside one another; what lies from n on is padding.
+// The keys of ITEMS distances for one of THREADS threads, in vectors of four; from n on, padding.
 template <unsigned THREADS, unsigned ITEMS>
 __device__ __forceinline__ void read_keys(Key (&keys)[ITEMS], const float* row, unsigned first, unsigned n,
                                           unsigned thread) {
@@ -96,9 +96,9 @@ __device__ __forceinline__ void read_keys(Key (&keys)[ITEMS], const float* row, 
 }
 
 #if WARPSCOPE_ASYNC_COPIES
-// A warp's batches of distances `begin` to `end` of a row: every so many of the block's. They are copied to a
-// ring in shared memory, so that they are under way, and take no registers, while the block merges. A lane
-// reads only what it copied itself: nobody is waited for.
+// A warp's batches of distances `begin` to `end` of a row; the block's warps take batches in turn. They are
+// copied to a ring in shared memory, so that loads stay in flight during a merge without occupying registers.
+// A lane reads only what it copied, so no barrier is needed.
 template <unsigned THREADS, unsigned ITEMS, unsigned STAGES>
 struct RowBatches {
     using Read = Batch<WARP, ITEMS>;
@@ -107,11 +107,11 @@ struct RowBatches {
     static constexpr unsigned VECTORS = ITEMS / WIDTH;
     using Copied = typename Read::Read;
 
-    Copied* ring;  // STAGES x VECTORS x THREADS, of this thread on
-    const float* ahead;  // the batch that is copied next
+    Copied* ring;  // STAGES x VECTORS x THREADS, offset to this thread
+    const float* ahead;  // the batch to copy next
     unsigned prefetch;
-    unsigned first;       // of the batch that comes next
-    unsigned left;        // distances from there on
+    unsigned first;       // of the next batch
+    unsigned left;        // distances from `first` on
     unsigned left_ahead;  // distances from `ahead` on
     unsigned stage = STAGES - 1;
     unsigned lane = warp::lane_id();
@@ -122,7 +122,7 @@ struct RowBatches {
         : ring(reinterpret_cast<Copied*>(memory) + threadIdx.x), prefetch(prefetch) {
         unsigned skipped = threadIdx.x / WARP * (WARP * ITEMS);
         first = begin + skipped;
-        // Where a row ends close to 2^32, what is behind it would be before it.
+        // Guards against overflow if a row ends close to 2^32.
         left = begin < end && end - begin > skipped ? end - begin - skipped : 0;
         left_ahead = left;
         ahead = row + first;
@@ -136,7 +136,7 @@ struct RowBatches {
         if (left == 0) {
             return false;
         }
-        // What was read last is through, and its place is taken by the batch that is so many further.
+        // The batch read last is finished; its stage is reused for the next copy.
         copy(stage);
         stage = stage + 1 == STAGES ? 0 : stage + 1;
         ptx::await_copies<STAGES - 1>();
@@ -145,7 +145,7 @@ struct RowBatches {
         return true;
     }
 
-    // A bit for each distance that is not farther than the bound.
+    // One bit for each distance that does not exceed the bound.
     __device__ __forceinline__ unsigned within(float bound) const {
         unsigned mask = 0;
 #pragma unroll
@@ -165,7 +165,7 @@ struct RowBatches {
     }
 
   private:
-    // Starts to copy the next batch. What is behind the end is infinite.
+    // Starts to copy the next batch. Past the end, distances are infinite.
     __device__ __forceinline__ void copy(unsigned to) {
 #pragma unroll
         for (unsigned vector = 0; vector < VECTORS; ++vector) {
@@ -195,8 +195,8 @@ struct RowBatches {
     const float* row;
     unsigned end;
     unsigned prefetch;
-    unsigned first;  // of the batch that comes next
-    unsigned left;   // distances from there on
+    unsigned first;  // of the next batch
+    unsigned left;   // distances from `first` on
     unsigned lane = warp::lane_id();
     Read batch, coming;
 
@@ -204,7 +204,7 @@ struct RowBatches {
                                           unsigned prefetch)
         : row(row), end(end), prefetch(prefetch) {
         unsigned skipped = threadIdx.x / WARP * (WARP * ITEMS);
-        // Where a row ends close to 2^32, what is behind it would be before it.
+        // Guards against overflow if a row ends close to 2^32.
         left = begin < end && end - begin > skipped ? end - begin - skipped : 0;
         first = begin + skipped;
         coming.load(row, left > 0 ? first : end, end, lane);
@@ -215,7 +215,7 @@ struct RowBatches {
             return false;
         }
         batch = coming;
-        // Begun before what is here is looked at. Past the end nothing is read.
+        // Starts the load before the current batch is processed. Nothing is read past the end.
         coming.load(row, left > STRIDE ? first + STRIDE : end, end, lane);
         if (prefetch && left > 2 * STRIDE) {
             Read::prefetch(row, first + 2 * STRIDE, end, lane);

@@ -1,8 +1,8 @@
-// A bound of the k-th distance from a sample of a row. Twin of crates/engines/src/select/sample.rs.
+// An upper bound for the k-th distance from a sample of a row. Twin of crates/engines/src/select/sample.rs.
 //
-// The minima of groups of sampled distances are held by the threads of a block, and the bound is the smallest
-// number that so many of them do not exceed. It is a guess: that k distances of the row are within it is
-// likely and is checked afterwards. Of its own, not of Hanák 2023.
+// The sample is the minima of groups of distances, which the threads of a block hold. The bound is the
+// smallest number that `rank` of the minima do not exceed. It is a guess: k distances of the row are probably
+// within it, which is checked afterwards. This is not in Hanák 2023.
 #pragma once
 
 #include "key.cuh"
@@ -11,13 +11,13 @@
 
 namespace warpscope::select {
 
-// Distances are not negative: their bits order as they do.
+// Distances are not negative, so their bits sort like the floats.
 constexpr unsigned INFINITE_BITS = 0x7f800000u;
 
-// Bits of a bound that are found; the others are rounded up, by less than 1 / 2048.
+// Lower bits of a bound that are rounded up instead of determined, which adds less than 1 / 2048.
 constexpr unsigned LEAST_BIT = 12;
 
-// Vectors of a group that are read at once. From sm_100 on the compiler has no registers left for more.
+// Vectors of a group read at once. From sm_100 on there are not enough registers for more.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
 constexpr unsigned SAMPLED_AT_ONCE = 2;
 #else
@@ -26,13 +26,13 @@ constexpr unsigned SAMPLED_AT_ONCE = 8;
 
 // How a row is sampled.
 struct Sampling {
-    unsigned minima;  // of groups
-    unsigned group;   // distances of a group, a multiple of four
+    unsigned minima;  // number of groups
+    unsigned group;   // distances per group, a multiple of four
     unsigned rank;    // among the minima
 };
 
-// Minimum `number` of a row's sample. Groups are consecutive distances, spread over the row evenly, so that
-// an ordered row is sampled from end to end.
+// Minimum `number` of a row's sample. Groups are consecutive distances, spread evenly over the row, so that a
+// sorted row is sampled from end to end.
 __device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n, const Sampling& sampling,
                                                     unsigned number) {
     const float4* group = reinterpret_cast<const float4*>(
@@ -46,8 +46,8 @@ __device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n
     return __float_as_uint(least);
 }
 
-// What no more than `rank` of the sample's minima are below, or a little more: a distance that is a candidate
-// is less. All threads of a block of THREADS call; `totals` is two words of shared memory.
+// A number that at most `rank` of the sample's minima are below, rounded up: candidates are less. All threads
+// of a block of THREADS call; `totals` is two words of shared memory.
 template <unsigned THREADS>
 __device__ __forceinline__ float sampled_bound(const float* row, unsigned n, const Sampling& sampling,
                                                unsigned* totals) {
@@ -63,7 +63,8 @@ __device__ __forceinline__ float sampled_bound(const float* row, unsigned n, con
         totals[threadIdx.x] = 0;
     }
     __syncthreads();
-    // From the highest bit on: it stays 0 if enough minima are below what it would be the lowest number of.
+    // From the highest bit down: a bit stays 0 if enough minima are below the smallest number that has it
+    // set.
 #pragma unroll 1
     for (unsigned bit = 30; bit >= LEAST_BIT; --bit) {
         unsigned least = bound | 1u << bit;
@@ -78,7 +79,7 @@ __device__ __forceinline__ float sampled_bound(const float* row, unsigned n, con
         }
         __syncthreads();
         bound = totals[bit % 2] < sampling.rank ? least : bound;
-        // The other one was read by all before the barrier, and is used next.
+        // All threads read the other total before the barrier; it is used next.
         if (threadIdx.x == 0) {
             totals[(bit + 1) % 2] = 0;
         }

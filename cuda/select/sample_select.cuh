@@ -1,16 +1,16 @@
 // Sample select: a pass divides distances by splitters, which are evenly spaced in a sorted sample (Ribizel
 // and Anzt 2020; Hanák 2023, §3.7.1, §4.3). Twin of crates/engines/src/select/sample_select.rs.
 //
-// A distance's bucket is found in an implicit search tree. One that equals a splitter has a bucket of its
-// own, so a range of one value is found as such, and each pass leaves out what it has sampled.
+// A distance's bucket is found in an implicit search tree. Distances equal to a splitter have their own
+// bucket. So a range of one value is found as such, and each pass excludes what it has sampled.
 #pragma once
 
 #include "select/multi_pass.cuh"
 
 namespace warpscope::select {
 
-// From this pass on the splitters divide the range of bits evenly: data that mislead the sample so often
-// could go on doing so.
+// From this pass on, splitters divide the range of bits evenly: data that misled the sample that often could
+// do so forever.
 constexpr unsigned SAMPLED_PASSES = 4;
 
 struct Splitters {
@@ -24,8 +24,8 @@ struct Splitters {
         return number ^ number >> 13;
     }
 
-    // Sampled distance `number`: one of each of FEW stretches of the source, somewhere in it, so that no
-    // regular order of points misleads.
+    // Sampled distance `number`: one from each of FEW stretches of the source, at a pseudo-random offset, so
+    // that no regular order of points misleads the sample.
     static __device__ __forceinline__ Key sampled_key(const Source& source, const Range& range,
                                                       unsigned number) {
         unsigned stretch = source.length / FEW;
@@ -34,7 +34,7 @@ struct Splitters {
         return range.holds(bits) ? static_cast<Key>(bits) << 32 | number : PADDING;
     }
 
-    // Chooses 2^bits - 1 splitters. The source has more than FEW distances.
+    // Chooses 2^bits - 1 splitters. The source must have more than FEW distances.
     __device__ __forceinline__ Splitters(PassMemory& memory, const Source& source, const Range& range,
                                          unsigned bits, unsigned pass)
         : tree(memory.tree), depth(bits) {
@@ -62,22 +62,23 @@ struct Splitters {
         __syncthreads();
     }
 
-    // Distances that are sampled in a pass.
+    // Distances sampled per pass.
     static __device__ __forceinline__ unsigned sampled() { return FEW; }
 
-    // Between two splitters, and for each what equals it; the last is of nothing.
+    // One between any two splitters and one for each splitter; the last is always empty.
     __device__ __forceinline__ unsigned buckets() const { return 2u << depth; }
 
-    // Splitter `number`, from 0 on.
+    // Splitter `number`, from 0.
     __device__ __forceinline__ unsigned splitter(unsigned number) const {
         unsigned up = __ffs(number + 1) - 1;
         return tree[(1u << (depth - 1 - up)) - 1 + ((number + 1) >> (up + 1))];
     }
 
-    // Of a thread's distances together, so that they wait together. What is outside of the range has any.
+    // Finds a thread's distances together, so that their latencies overlap. Distances outside of the range
+    // get an arbitrary bucket.
     __device__ __forceinline__ void bucket_of(const unsigned (&bits)[PASS_ITEMS],
                                               unsigned (&of)[PASS_ITEMS]) const {
-        unsigned below[PASS_ITEMS];  // the last splitter that is not above it
+        unsigned below[PASS_ITEMS];  // the last splitter that is not above the distance
 #pragma unroll
         for (unsigned i = 0; i < PASS_ITEMS; ++i) {
             of[i] = 0;

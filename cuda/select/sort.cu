@@ -1,5 +1,5 @@
-// Entry points: select_sort_rows_<build> and select_sort_found, a block a row; select_sort_query_<step>, of
-// one row. WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
+// Entry points: select_sort_rows_<build> and select_sort_found, with one block per row;
+// select_sort_query_<step>, for a single row. WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
 #include "entry.cuh"
 #include "index/radix_sort.cuh"
 #include "select/sort.cuh"
@@ -12,7 +12,7 @@ WARPSCOPE_KERNEL(WARPSCOPE_SORT_FOUND_ENTRY, (ROW_THREADS, 3), MultiPass, sort_f
 
 // Counts the digits of one row.
 __device__ __forceinline__ void tally_row(const index::Pass& pass) {
-    // A pass reads them; this launch is what makes them.
+    // Passes only read the counts; this launch produces them.
     index::tally(const_cast<unsigned*>(pass.counts), pass.count, index::SORT_PASSES,
                  [&pass](unsigned at) { return pass.keys[at]; });
 }

@@ -1,13 +1,13 @@
-// Sort: all distances of a row by a radix sort from the lowest digit to the highest, the baseline of every
-// selection (Hanák 2023, §3.4.3). Twin of crates/engines/src/select/sort.rs. What the multi-pass selectors
-// have found is sorted so too.
+// Sort: a radix sort of all distances of a row, from the lowest digit to the highest; the baseline of all
+// selectors (Hanák 2023, §3.4.3). Twin of crates/engines/src/select/sort.rs. It also sorts the results of the
+// multi-pass selectors.
 //
-// Scope: a block a row, ROW_THREADS threads, one a digit. It counts the digits of all passes in one reading
-// of the row. As it goes over its row alone, tile after tile, it knows where the keys of each digit go next:
-// nothing is published, and no other block is waited for. Distances alone are sorted by: each pass keeps the
-// order of equal digits, so equal distances stay in the order in which they came.
+// Scope: one block per row, of ROW_THREADS threads, one per digit. It counts the digits of all passes while
+// reading the row once. A block processes its whole row tile by tile, so it knows where the next keys of each
+// digit go without communicating with other blocks. The keys are the distances alone. The sort is stable, so
+// equal distances stay in the order of positions.
 //
-// One row after the other is sorted by the index's radix sort, on all multiprocessors (index/radix_sort.cuh).
+// A single row is sorted on all multiprocessors by the index's radix sort (index/radix_sort.cuh).
 #pragma once
 
 #include "block/radix_tile.cuh"
@@ -17,14 +17,13 @@
 
 namespace warpscope::select {
 
-// Keys of a tile that a thread has: more take registers for which fewer blocks would share a multiprocessor.
+// Keys of a tile per thread: with more, registers would limit the blocks per multiprocessor.
 constexpr unsigned ROW_ITEMS = 10;
 using RowTile = block::RadixTile<ROW_BITS, ROW_ITEMS>;
 constexpr unsigned ROW_DIGITS = RowTile::DIGITS;
 static_assert(ROW_DIGITS == ROW_THREADS, "a thread has a digit");
 
-// Digits are counted so many times over, by different lanes: the upper bits of distances are the same ones
-// again and again.
+// Copies of the digit counters, used by different lanes, because the upper bits of distances are often equal.
 constexpr unsigned TALLIES = 8;
 
 struct SortMemory {
@@ -35,7 +34,7 @@ struct SortMemory {
     unsigned counts[ROW_PASSES][ROW_DIGITS];
 };
 
-// Keys in device memory: the bits of distances, and positions beside them.
+// Keys in device memory: the bits of distances, and their positions.
 struct Keys {
     unsigned* distances;
     unsigned* positions;
@@ -69,7 +68,7 @@ __device__ __forceinline__ void tally(SortMemory& memory, const unsigned* distan
         unsigned sum = 0;
 #pragma unroll
         for (unsigned i = 0; i < TALLIES; ++i) {
-            // Neighbouring threads begin at different ones, which are in different banks.
+            // Neighbouring threads start at different copies, which avoids bank conflicts.
             sum += memory.tallies[pass][threadIdx.x][(threadIdx.x + i) % TALLIES];
         }
         memory.counts[pass][threadIdx.x] = sum;
@@ -77,8 +76,8 @@ __device__ __forceinline__ void tally(SortMemory& memory, const unsigned* distan
     __syncthreads();
 }
 
-// Writes each key behind those of lower digits, and of its own that come before; those that come to a place
-// from `kept` on are left out. Keys without positions are in the order of positions.
+// Writes each key after those with lower digits and after earlier ones with the same digit; keys whose index
+// is not below `kept` are dropped. Keys without positions are in the order of positions.
 __device__ __forceinline__ void sort_pass(SortMemory& memory, Keys from, Keys to, unsigned count,
                                           unsigned kept, unsigned pass) {
     RowTile& tile = memory.tile;
@@ -100,13 +99,13 @@ __device__ __forceinline__ void sort_pass(SortMemory& memory, Keys from, Keys to
         });
         place += own;
         rest -= in_this;
-        // The next tile is put in order where this one is read; and all that is written is seen by all.
+        // The next tile reuses the memory read here; and all writes become visible to all threads.
         __syncthreads();
     }
 }
 
-// Sorts `count` keys, of which `kept` are written. `keys(pass)` is where a pass has them from, and where the
-// one before put them: of 2 and of 4 it may be the same as of 0.
+// Sorts `count` keys and writes the first `kept`. `keys(pass)` is the input of a pass and the output of the
+// previous one; passes 0, 2 and 4 may share it.
 template <class At>
 __device__ __forceinline__ void sort_row(unsigned count, unsigned kept, At keys) {
     __shared__ SortMemory memory;
@@ -117,7 +116,7 @@ __device__ __forceinline__ void sort_row(unsigned count, unsigned kept, At keys)
     }
 }
 
-// Where a row has fewer distances than neighbours are asked for.
+// Pads rows with fewer than k distances.
 __device__ __forceinline__ void pad(const Keys& answer, unsigned count, unsigned k) {
     for (size_t at = static_cast<size_t>(count) + threadIdx.x; at < k; at += ROW_THREADS) {
         answer.distances[at] = static_cast<unsigned>(PADDING >> 32);
@@ -130,21 +129,21 @@ __device__ __forceinline__ Keys answer_of(const Selection& selection, unsigned q
     return {reinterpret_cast<unsigned*>(selection.squared_distances) + at, selection.indices + at};
 }
 
-// What is counted: it does not depend on the distances.
+// The counts, which do not depend on the distances.
 __device__ __forceinline__ void counts_of(unsigned* counts, unsigned n, unsigned kept) {
     unsigned long long read = static_cast<unsigned long long>(n) * (1 + ROW_PASSES);
     unsigned long long written = static_cast<unsigned long long>(n) * (ROW_PASSES - 1) + kept;
     write_counts(counts, ROW_PASSES, saturated(read), saturated(written));
 }
 
-// A row of the matrix. The auxiliary words of a row are four times as many as its distances.
+// Sorts a row of the matrix. A row needs four auxiliary words per distance.
 template <bool COUNTED>
 __device__ __forceinline__ void sort_distances(const MultiPass& passes) {
     const Selection& of = passes.of;
     unsigned query = blockIdx.x, kept = min(of.n, of.k);
     sort_row(of.n, kept, [&](unsigned pass) -> Keys {
         if (pass == 0) {
-            // It is only read.
+            // This pointer is only read.
             return {const_cast<unsigned*>(reinterpret_cast<const unsigned*>(of.distances + query * of.pitch)),
                     nullptr};
         }
@@ -162,7 +161,7 @@ __device__ __forceinline__ void sort_distances(const MultiPass& passes) {
     }
 }
 
-// What was found of a row, where it stands. The auxiliary words of a row are twice as many.
+// Sorts the selected distances of a row in place. A row needs two auxiliary words per distance.
 __device__ __forceinline__ void sort_found(const MultiPass& passes) {
     const Selection& of = passes.of;
     unsigned query = blockIdx.x, kept = min(of.n, of.k);

@@ -1,4 +1,4 @@
-// Entry points: select_heaps_<place>_<build>, for any k, the heaps in shared or in device memory.
+// Entry points: select_heaps_<place>_<build>, for any k, with heaps in shared or in device memory.
 // WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
 #include "entry.cuh"
 #include "select/thread_heap.cuh"

@@ -1,9 +1,9 @@
-// Thread heap: a thread a query, which keeps the k smallest in a heap; lanes whose distance is none of them
-// wait for those whose is (Hanák 2023, §3.6.1). Twin of crates/engines/src/select/thread_heap.rs.
+// Thread heap: one thread per query keeps the k smallest in a heap; lanes that do not insert a distance wait
+// for those that do (Hanák 2023, §3.6.1). Twin of crates/engines/src/select/thread_heap.rs.
 //
-// Scope: a block of one warp, 32 queries. The matrix is row-major, so a lane would read from another row than
-// its neighbours; a tile of 32 x 32 distances, read row by row, is turned in shared memory, from which each
-// lane has its own query's.
+// Scope: a block of one warp, 32 queries. The matrix is row-major, so lanes would read from different rows.
+// Instead, a tile of 32 x 32 distances is read row by row and transposed in shared memory, where each lane
+// reads its query's distances.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -13,17 +13,17 @@
 
 namespace warpscope::select {
 
-// What is counted of a query: keys that were inserted, and the levels that they sank by. The timed build does
-// not write it.
+// The counters of a query: inserted keys, and the levels that they moved down. The timed build does not write
+// them.
 struct Sinks {
     unsigned inserts = 0, steps = 0;
 };
 
-// Reads the rows of as many queries as there are, up to 32, tile after tile. Each lane takes what is below
-// its own k-th, in step with the others.
+// Reads the rows of up to 32 queries tile by tile. Each lane inserts distances below its own k-th, in
+// lockstep with the others.
 __device__ __forceinline__ void stream_tiles(kdtree::Heap& heap, Sinks& sinks, const Selection& selection,
                                              unsigned first, unsigned queries) {
-    // One column more than there are points, so that a column's distances are in banks of their own.
+    // One column of padding avoids bank conflicts along a column.
     __shared__ float tile[WARP][WARP + 1];
     unsigned lane = threadIdx.x, n = selection.n;
     const float* rows = selection.distances + first * selection.pitch;
@@ -62,7 +62,7 @@ __device__ __forceinline__ void stream_tiles(kdtree::Heap& heap, Sinks& sinks, c
     }
 }
 
-// 32 queries. IN_SHARED: k x 32 keys of shared memory; or else their heaps are in device memory.
+// Answers 32 queries. IN_SHARED: heaps of k x 32 keys in shared memory; otherwise in device memory.
 template <bool IN_SHARED, bool COUNTED>
 __device__ __forceinline__ void thread_heap(const Selection& selection) {
     extern __shared__ Key heaps[];
@@ -77,7 +77,7 @@ __device__ __forceinline__ void thread_heap(const Selection& selection) {
         heap.stride = queries;
     }
     heap.k = k;
-    // A lane without a query has infinite distances, and never looks at a heap.
+    // A lane without a query has infinite distances and never accesses a heap.
     if (lane < queries) {
         heap.restart();
     }

@@ -1,6 +1,6 @@
-// Entry points: select_warps_k<K>_<build> and select_blocks_k<K>_<build>. WARPSCOPE_K chooses what is
-// compiled, WARPSCOPE_QUEUE the keys of a lane's queue, in place of SELECT_QUEUES; WARPSCOPE_BUILDS is a sum
-// of 1 (timed), 2 (counted) and 8 (traced: warp select of one query).
+// Entry points: select_warps_k<K>_<build> and select_blocks_k<K>_<build>. WARPSCOPE_K selects what to
+// compile; WARPSCOPE_QUEUE sets the keys of a lane's queue, in place of the default; WARPSCOPE_BUILDS is a
+// sum of 1 (timed), 2 (counted) and 8 (traced: warp select of one query).
 #include "entry.cuh"
 #include "select/queue_recorder.cuh"
 #include "select/warp_select.cuh"
@@ -8,7 +8,7 @@
 namespace warpscope::select {
 
 #ifndef WARPSCOPE_QUEUE
-// As long as Faiss has them.
+// The same lengths as in Faiss.
 #define WARPSCOPE_QUEUE (WARPSCOPE_K <= 32 ? 2 : WARPSCOPE_K <= 128 ? 3 : WARPSCOPE_K <= 256 ? 4 : 8)
 #endif
 

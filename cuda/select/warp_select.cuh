@@ -1,12 +1,12 @@
-// Warp select: a warp a query, whose lanes keep short queues of candidates; all are merged when one lane's no
-// longer keeps what is needed (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3). Twin of
-// crates/engines/src/select/warp_select.rs.
+// Warp select: one warp per query, whose lanes have short queues of candidates. All queues are merged when
+// one lane's queue may have dropped a neighbour (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3). Twin
+// of crates/engines/src/select/warp_select.rs.
 //
-// Scope: a warp, all lanes of which call together. In block select the warps of a block share a query, each
-// with every so many groups, and merge at the end.
+// Scope: a warp, all lanes of which call together. In block select, the warps of a block share a query, take
+// batches in turn, and merge at the end.
 //
 // Invariants: a lane's queue descends; its first key, the largest, is not below the k-th of the warp's queue,
-// which ascends; all that was seen and is among the k smallest is in one of them.
+// which ascends; every key seen so far that is among the k smallest is in one of them.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -27,7 +27,7 @@ struct QueueTally : NoTrace {
 
     unsigned inserts = 0, merges = 0;
 
-    // Of a block's warps the sum; counts are zero before.
+    // Adds to the counts, which sum over a block's warps and are zero before.
     __device__ __forceinline__ void write(unsigned* counts) const {
         if (warp::lane_id() == 0) {
             atomicAdd(counts, merges);
@@ -36,7 +36,7 @@ struct QueueTally : NoTrace {
     }
 };
 
-// A comparator: the larger key goes to the first place.
+// A comparator: the larger key becomes the first.
 __device__ __forceinline__ void exchange_descending(Key& first, Key& second) {
     bool swap = first < second;
     Key larger = choose(swap, second, first);
@@ -44,11 +44,11 @@ __device__ __forceinline__ void exchange_descending(Key& first, Key& second) {
     first = larger;
 }
 
-// K = 32 R keys of the warp, Q of each lane. Counts is NoCounters, QueueTally, or a QueueRecorder, which says
-// when it is told what.
+// K = 32 R keys of the warp, and Q of each lane. Counts is NoCounters, QueueTally, or a QueueRecorder, which
+// documents its events.
 template <int R, int Q, class Counts>
 struct WarpQueues {
-    // whether every group is told, also where nothing is taken
+    // whether to report every group, even those without insertions
     static constexpr bool TRACED = Counts::TRACED;
 
     Key warp_queue[R];
@@ -74,7 +74,7 @@ struct WarpQueues {
         return distance < distance_of(lane_queue[0]);
     }
 
-    // A group: each lane's distance of a point that comes after all that it has seen. Whether the queues were
+    // Adds a group: each lane's distance of a point after all previous ones. Returns whether the queues were
     // merged.
     __device__ __forceinline__ bool add(float distance, unsigned position) {
         bool inserts = takes(distance);
@@ -88,7 +88,7 @@ struct WarpQueues {
             counts.inserted(position - lane, distance, inserts, lane_queue);
             counts.checked(lane_queue[0], limit);
         }
-        // The second invariant is broken where a lane's largest key is below the k-th.
+        // The second invariant is broken if a lane's largest key is below the k-th.
         bool broken = __any_sync(ALL_LANES, lane_queue[0] < limit);
         if (broken) {
             merge();
@@ -96,7 +96,7 @@ struct WarpQueues {
         return broken;
     }
 
-    // Drops the largest key of the lane's queue for a smaller one.
+    // Replaces the largest key of a lane's queue by a smaller one.
     __device__ __forceinline__ void insert(Key key) {
         lane_queue[0] = key;
 #pragma unroll
@@ -105,7 +105,7 @@ struct WarpQueues {
         }
     }
 
-    // Merges the lanes' queues into the warp's, and gives them what is left.
+    // Merges the lanes' queues into the warp's; the lanes get the remaining keys.
     __device__ __forceinline__ void merge() {
         if constexpr (Counts::COUNTED) {
             counts.merges += 1;
@@ -114,8 +114,8 @@ struct WarpQueues {
         if constexpr (TRACED) {
             counts.sorted(lane_queue);
         }
-        // The smaller of element K - 1 - i and the lanes' element i stays: the mirrored register of the
-        // mirrored lane.
+        // The warp keeps the smaller of its element K - 1 - i and the lanes' element i, which is in the
+        // mirrored register of the mirrored lane.
 #pragma unroll
         for (int i = 0; i < Q; ++i) {
             if (i < R) {
@@ -182,8 +182,8 @@ struct WarpQueues {
     }
 };
 
-// Reads every `stride`-th batch of a row from the warp's first on: GROUPS groups of 32 distances, begun
-// before the last ones are looked at.
+// Reads every `stride`-th batch of a row, starting with batch `first`: GROUPS groups of 32 distances, which
+// are loaded before the previous batch is processed.
 template <int GROUPS, class Queues>
 __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, unsigned n, unsigned first,
                                               unsigned stride) {
@@ -216,11 +216,10 @@ __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, 
             nearest = fminf(nearest, distances[g]);
         }
         if (!Queues::TRACED && !__any_sync(ALL_LANES, queues.takes(nearest))) {
-            continue;  // as most batches
+            continue;  // most batches have no candidates
         }
-        // Groups that a lane may take something of, until a merge gives the lanes other keys. They are added
-        // one after the other: inlined for each of them, merges are more code than the instruction cache
-        // holds.
+        // Groups with possible candidates, until a merge changes the lanes' keys. They are added in a loop:
+        // unrolled, the merge code would exceed the instruction cache.
         unsigned left = (2u << (GROUPS - 1)) - 1;
         while (left != 0) {
             unsigned waiting = 0;
@@ -244,7 +243,7 @@ __device__ __forceinline__ void stream_groups(Queues& queues, const float* row, 
     }
 }
 
-// A warp a query.
+// One warp per query.
 template <int K, int Q, class Counts>
 __device__ __forceinline__ void warp_select(const Selection& selection, Counts counts = Counts()) {
     unsigned query = blockIdx.x * SELECT_WARPS + threadIdx.x / WARP;
@@ -266,20 +265,20 @@ __device__ __forceinline__ void warp_select(const Selection& selection, Counts c
     }
 }
 
-// A block of block_select_warps(K) warps a query. K keys of shared memory for each warp of the half that the
-// other half merges.
+// One block of block_select_warps(K) warps per query. K keys of shared memory for each warp of the upper
+// half, whose keys the lower half merges.
 template <int K, int Q, class Counts>
 __device__ __forceinline__ void block_select(const Selection& selection) {
     constexpr unsigned WARPS = block_select_warps(K);
     extern __shared__ Key others[];
-    // The same in all lanes, as the compiler does not see of threadIdx: it would guard each shuffle that a
-    // warp may be divided at.
+    // A shuffle, because the compiler cannot see that threadIdx.x / WARP is uniform in a warp and would guard
+    // each later shuffle against divergence.
     unsigned query = blockIdx.x, warp = __shfl_sync(ALL_LANES, threadIdx.x / WARP, 0);
     WarpQueues<K / WARP, Q, Counts> queues(selection.k);
     stream_groups<SELECT_GROUPS>(queues, selection.distances + query * selection.pitch, selection.n, warp,
                                  WARPS);
     queues.merge();
-    // The upper half of the warps that are left hands its keys to the lower half.
+    // The upper half of the remaining warps passes its keys to the lower half.
 #pragma unroll 1
     for (unsigned half = WARPS / 2; half > 0; half /= 2) {
         __syncthreads();

@@ -1,5 +1,5 @@
-// Entry points of split.cuh: split_<stage>_d<D>, D = 0 for any d, of which a block answers SPLIT_ROW_QUERIES
-// queries, or one. WARPSCOPE_D chooses what is compiled.
+// Entry points of split.cuh: split_<stage>_d<D>, D = 0 for any d, in which a block answers SPLIT_ROW_QUERIES
+// queries, or one. WARPSCOPE_D selects what to compile.
 #include "entry.cuh"
 #include "ptx.cuh"
 #include "split/split.cuh"
@@ -16,8 +16,8 @@ __device__ __forceinline__ void overlapped(const Split& split) {
     WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_SPLIT_ENTRY, STAGE, WARPSCOPE_D), (THREADS, BLOCKS), Split, \
                      overlapped<__VA_ARGS__>)
 
-// Blocks that a multiprocessor should hold, which caps registers: warps hide each other's waiting for memory
-// and for the counts of the lists. Five where they have the registers and the multiprocessor the threads.
+// Blocks per multiprocessor to aim for, which caps registers: warps hide each other's latency of memory and
+// of the lists' counts. Five if registers and threads per multiprocessor allow.
 #if (WARPSCOPE_D == 0 && __CUDA_ARCH__ < 1000) || (WARPSCOPE_D == 2 && __CUDA_ARCH__ >= 800)
 #define WARPSCOPE_SPLIT_BLOCKS 5
 #else

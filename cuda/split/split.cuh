@@ -1,16 +1,16 @@
-// Few queries: the points are split over the whole GPU, and four kernels, one after the other, answer a chunk
-// of queries.
+// For few queries: the points are split over the whole GPU, and four kernels, one after the other, answer a
+// chunk of queries.
 //
 // 1. sample: every group of sampled points yields its smallest distance to each query.
 // 2. bound: the k-th smallest of those minima, rounded up slightly. k groups have a point within it, so the k
-//    nearest do too.
+//    nearest are within it too.
 // 3. collect: every point is read once; the few within the bound are appended to the query's list, in any
 //    order.
 // 4. select: the k smallest keys of the list, sorted. Keys are (distance, index), so the order of the list
 //    does not matter.
 //
-// Scope: a grid for each stage; a block of bound and select answers one query, one of sample and collect some
-// of them.
+// Scope: one grid per stage; a block of bound and select answers one query, a block of sample and collect
+// several.
 //
 //   sample<D>(split), collect<D>(split)            D = 2 or 3, blocks of SPLIT_WARPS warps, of block_queries
 //                                                  queries each
@@ -22,13 +22,13 @@
 // Shared memory: static.
 //
 // The caller
-// - launches the stages in this order on one stream, sample only where split.windows > 0, with one Split but
-//   for block_queries;
-// - lays blocks of sample and collect along y for the queries, along x as many as it likes: they share the
-//   windows out;
-// - holds the points row by row, aligned to 16 bytes; with D = 2 or 3 whole windows need not be there;
-// - has scratch as Split says, of which nothing need be written before;
-// - begins each kernel with ptx::grid_dependency_sync() where it launches them to overlap (ptx.cuh).
+// - launches the stages in this order on one stream, sample only if split.windows > 0, with the same Split
+//   except for block_queries;
+// - arranges blocks of sample and collect along y for the queries, and any number along x, which divide the
+//   windows among them;
+// - stores the points row by row, aligned to 16 bytes; with D = 2 or 3, the last window may be partial;
+// - has scratch as Split says, which need not be initialised;
+// - begins each kernel with ptx::grid_dependency_sync() if the launches overlap (ptx.cuh).
 //
 //   extern "C" __global__ void __launch_bounds__(SPLIT_WARPS * WARP)
 //   kernel(const __grid_constant__ Split split) {
@@ -36,7 +36,7 @@
 //       collect<2>(split);
 //   }
 //
-// A list that overflows (many equal distances at the bound, an order of the points that misleads the sample)
+// A list that overflows (many equal distances at the bound, or an order of points that misleads the sample)
 // is not used: select then reads all points itself.
 #pragma once
 
@@ -56,8 +56,8 @@ static_assert(SPLIT_SELECT_THREADS == block::SELECT_THREADS,
 // Output location of a lane's group in the sample.
 struct Minima {
     unsigned* place;  // of the window, for the block's first query
-    unsigned groups;  // from one query to the next
-    unsigned lanes;   // of a group
+    unsigned groups;  // stride between queries
+    unsigned lanes;   // per group
     bool writes;
 
     __device__ __forceinline__ Minima(const Split& split, unsigned first_slot, unsigned window, unsigned lane)
@@ -85,12 +85,11 @@ struct Minima {
     }
 };
 
-// Padding points, infinitely far away, are never within a bound.
+// The largest finite bound, which excludes padding at infinity.
 __device__ __forceinline__ float largest_bound() { return __uint_as_float(0x7f7fffffu); }
 
-// Appends the points of a window that lie within the bound to the query's list. Most warps that get here have
-// one such point; if there are many, the warp counts them before adding to the list's count, which other
-// warps add to as well.
+// Appends the points of a window that are within the bound to the query's list. Most warps that get here have
+// one such point. If there are several, the warp counts them first and adds to the shared count only once.
 template <int D, class Places>
 __device__ __forceinline__ void append(const Split& split, unsigned slot, float bound,
                                        const float (&distances)[LANE_POINTS<D>], const Places& places,
@@ -151,7 +150,7 @@ __device__ __forceinline__ float smallest(const float (&distances)[N]) {
     return least;
 }
 
-// Queries and their bounds, once there are any, four numbers each, read by all warps of a block.
+// Loads queries and, if given, their bounds: four numbers each, read by all warps of a block.
 template <int D>
 __device__ __forceinline__ unsigned load_queries(const Split& split, unsigned first, const float* bounds,
                                                  float4* queries) {
@@ -289,7 +288,7 @@ __device__ __forceinline__ void bound(const Split& split) {
     }
 }
 
-// Keys that a block keeps when it reads all points itself, and when it takes the k smallest of them.
+// Keys that a block collects when it reads all points itself, before it reduces them to the k smallest.
 constexpr unsigned KEPT = 3 * block::SELECT_THREADS;
 
 struct SelectStage {
@@ -298,7 +297,7 @@ struct SelectStage {
     unsigned count;
 };
 
-// A prefix that covers the k smallest of `count` keys, and no more than `enough` keys in all; k <= enough.
+// A prefix that covers the k smallest of `count` keys, and at most `enough` keys in all; k <= enough.
 template <class KeyAt>
 __device__ __forceinline__ block::Prefix smallest_prefix(SelectStage& memory, unsigned k, unsigned count,
                                                          unsigned enough, KeyAt key_at) {
@@ -309,8 +308,8 @@ __device__ __forceinline__ block::Prefix smallest_prefix(SelectStage& memory, un
     return prefix;
 }
 
-// The keys covered by a prefix, at most as many as the block has threads, one per thread: PADDING if there is
-// none. They reuse the histogram's memory.
+// Distributes the keys covered by a prefix, at most one per thread of the block; PADDING for threads without
+// one. They reuse the histogram's memory.
 template <class KeyAt>
 __device__ __forceinline__ Key take(SelectStage& memory, const block::Prefix& prefix, unsigned count,
                                     KeyAt key_at) {
@@ -343,10 +342,10 @@ __device__ __forceinline__ float plain_distance(const Split& split, const float*
     return acc;
 }
 
-// Keeps the k smallest keys of all points, and some others, in memory.kept; returns how many.
+// Collects the k smallest keys of all points, and some others, in memory.kept; returns how many.
 template <int D>
 __device__ __forceinline__ unsigned read_all(const Split& split, SelectStage& memory, unsigned slot) {
-    constexpr unsigned POINTS = 8;  // of a thread before the block looks whether any is wanted
+    constexpr unsigned POINTS = 8;  // per thread, before the block checks whether any is within the bound
     const float* query = row_of(split.queries, split.first_query + slot, split.d);
     Key limit = key_of(split.bounds[slot], 0xffffffffu);
     unsigned kept = 0;

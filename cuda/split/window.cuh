@@ -14,7 +14,7 @@ constexpr unsigned WINDOW_POINTS = D == 0 ? SPLIT_ROW_WINDOW : SPLIT_WINDOW;
 template <int D>
 constexpr unsigned LANE_POINTS = WINDOW_POINTS<D> / WARP;
 
-// Where the clusters of a window lie: one after the other,
+// Location of a window's clusters: consecutive,
 struct Consecutive {
     static constexpr bool WHOLE = false;
     unsigned base;  // the window's first point
@@ -22,12 +22,12 @@ struct Consecutive {
     __device__ __forceinline__ unsigned cluster(unsigned number) const { return number * CLUSTER; }
 };
 
-// or all over the cloud, neighbouring clusters in different windows: where the order of the points says where
-// they lie, a query's neighbourhood is then spread over many groups.
+// or spread over the whole cloud, with neighbouring clusters in different windows. In a spatially ordered
+// cloud, a query's neighbourhood is thus spread over many groups.
 struct Sampled {
     static constexpr bool WHOLE = true;
     static constexpr unsigned base = 0;
-    static constexpr unsigned end = 0xffffffffu;  // all are there
+    static constexpr unsigned end = 0xffffffffu;  // all points exist
     unsigned window;
     unsigned windows;
     unsigned long long spacing;
@@ -57,7 +57,7 @@ __device__ __forceinline__ unsigned place(const Places& places, unsigned lane, u
 template <int D>
 struct Window {
     static constexpr unsigned P = LANE_POINTS<D>;
-    static constexpr unsigned VECTOR_POINTS = D == 2 ? 2 : 4;  // of neighbouring rows, 1 or 3 vectors
+    static constexpr unsigned VECTOR_POINTS = D == 2 ? 2 : 4;  // neighbouring rows, read as 1 or 3 vectors
     static constexpr unsigned VECTORS = VECTOR_POINTS * D / 4;
 
     alignas(16) float rows[P][D];
@@ -107,7 +107,7 @@ struct Window {
     }
 };
 
-// Any other d: the window's rows pass through shared memory, TILE dimensions at a time, while the distances
+// Any other d: the window's rows are staged in shared memory, TILE dimensions at a time, while the distances
 // to Q queries accumulate in registers. A row of the tile is a dimension, padded by two floats: lanes that
 // write four dimensions of eight points, or one dimension of each of sixteen rows, then hit different banks.
 constexpr unsigned TILE = 16;
@@ -133,12 +133,12 @@ __device__ __forceinline__ void measure_rows(Tile<Q>& tile, const float* points,
         }
     }
     for (unsigned j0 = 0; j0 < d; j0 += TILE) {
-        __syncwarp();  // every lane is through with the tile before
-        // Past d the difference must be 0; past the last point the distance must be infinite, for which one
+        __syncwarp();  // all lanes have left the previous tile
+        // Past d the difference must be 0. Past the last point the distance must be infinite, for which one
         // dimension suffices.
         if (d % 4 == 0) {
             constexpr unsigned WORDS = TILE / 4;
-            // With a single query there are registers for more words in flight.
+            // A single query leaves registers for more words in flight.
             constexpr unsigned IN_FLIGHT = Q == 1 ? 16 : 4;
 #pragma unroll IN_FLIGHT
             for (unsigned i = 0; i < ROWS * WORDS / WARP; ++i) {

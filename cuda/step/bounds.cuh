@@ -1,5 +1,6 @@
-// What no point of a cluster is nearer than. Twin of crates/engines/src/step/bounds.rs; docs/step.md has the
-// proof. Every operation is rounded once, as there: the intrinsics keep the compiler from fusing them.
+// A lower bound on the distances of a cluster's points. Twin of crates/engines/src/step/bounds.rs;
+// docs/step.md has the proof. Every operation is rounded once, as there: the intrinsics keep the compiler
+// from fusing them.
 #pragma once
 
 #include "key.cuh"
@@ -7,29 +8,30 @@
 
 namespace warpscope::step {
 
-// More than the cosine of a difference of angles is too small by: 2^-48.
+// More than the error by which the cosine of a difference of angles may be too small: 2^-48.
 constexpr double COSINE = 1.0 / 281474976710656.0;
 
-// The largest f32 that is not above a number; 0 of those below it.
+// The largest f32 that is not above `value`; 0 if that is negative.
 __device__ __forceinline__ float round_down(double value) {
     return value > 0.0 ? __double2float_rd(value) : 0.0f;
 }
 
-// The sine of an angle up to a half turn, by its cosine.
+// The sine of an angle up to a half turn, from its cosine.
 __device__ __forceinline__ double sine(double cosine) {
     double squared = __dmul_rn(__dsub_rn(1.0, cosine), __dadd_rn(1.0, cosine));
     return __dsqrt_rn(squared > 0.0 ? squared : 0.0);
 }
 
-// What no point of a ball is nearer than by the rule, where the query is so far from its centre.
+// A lower bound on the distances by the rule of a ball's points, given the query's squared distance from its
+// centre.
 __device__ __forceinline__ float beyond_ball(double squared, double radius, const Margins& margins) {
     double gap = __dsub_rn(__dmul_rn(__dsqrt_rn(squared), margins.centre), radius);
     gap = gap > 0.0 ? gap : 0.0;
     return round_down(__dsub_rn(__dmul_rn(__dmul_rn(gap, gap), margins.rule), margins.underflow));
 }
 
-// The same of a cone, of whose angular radius `reach` is the cosine, where the angle to its axis has this
-// cosine: the chord of the difference of both angles.
+// The same for a cone, given the cosine of the angle between query and axis, and the cosine `reach` of its
+// angular radius: the chord of the difference of both angles.
 __device__ __forceinline__ float beyond_cone(double cosine, double reach, const Margins& margins) {
     double near = __dadd_rn(cosine, margins.centre);
     double between = __dadd_rn(__dadd_rn(__dmul_rn(near, reach), __dmul_rn(sine(near), sine(reach))), COSINE);
@@ -55,12 +57,12 @@ __device__ __forceinline__ double row_length(const float* row, unsigned d) {
     return __dsqrt_rn(acc);
 }
 
-// The norm of a query, which only the angular metric asks for.
+// The norm of a query, which only cones need.
 __device__ __forceinline__ double norm_of(const Spheres& spheres, const float* query, unsigned d) {
     return spheres.angular ? row_length(query, d) : 0.0;
 }
 
-// The bound and number of this lane's cluster of a group. Of what pads the group it means nothing.
+// The bound and the number of this lane's cluster of a group; meaningless for padding.
 __device__ __forceinline__ Key keys(const Spheres& spheres, unsigned group, const float* query, unsigned d,
                                     double norm, unsigned lane) {
     const double* centre = spheres.centres + static_cast<size_t>(group) * d * WARP + lane;

@@ -1,4 +1,4 @@
-// Entry points: step_<step> of clustering, for points of any d.
+// Entry points: step_<step>, the steps of clustering, for points of any d.
 #include "entry.cuh"
 #include "step/kmeans.cuh"
 

@@ -1,8 +1,8 @@
-// STEP without an index: all distances are computed, and the clusters' exact minima bound them. Twin of
+// STEP without an index: all distances are computed, and clusters are bounded by their exact minima. Twin of
 // crates/engines/src/step/exhaustive.rs.
 //
-// Scope: of store_distances a block, with DISTANCE_QUERIES queries and a group of points a warp; of the
-// others a warp a query.
+// Scope: store_distances runs in a block, with DISTANCE_QUERIES queries and one group of points per warp; the
+// others with one warp per query.
 #pragma once
 
 #include "distance.cuh"
@@ -17,7 +17,7 @@ namespace warpscope::step {
 // Dimensions of queries that store_distances stages together.
 constexpr unsigned DISTANCE_TILE = 32;
 
-// The key of this lane's point of a group; what pads the last group has PADDING.
+// The key of this lane's point of a group; padding has PADDING.
 __device__ __forceinline__ Key group_keys(const Stored& stored, const float* distances, unsigned group,
                                           unsigned lane) {
     size_t position = static_cast<size_t>(group) * WARP + lane;
@@ -37,10 +37,10 @@ struct StoredDistances {
     __device__ __forceinline__ unsigned end_group(Key entry) const {
         return min(first_group(entry) + stored.groups_in_cluster, stored.groups);
     }
-    // The nearest point itself, which all others come after.
+    // The nearest point; the others have greater keys.
     __device__ __forceinline__ Key least(Key entry) const { return entry; }
     __device__ __forceinline__ unsigned first_position(unsigned group) const { return group * WARP; }
-    // The nearest point is among the neighbours already.
+    // The nearest point is already among the neighbours.
     __device__ __forceinline__ Key keys(Key entry, unsigned group, bool& there) const {
         Key key = group_keys(stored, distances, group, lane);
         there = key != PADDING;
@@ -48,8 +48,8 @@ struct StoredDistances {
     }
 };
 
-// Computes the distances of a block's queries to all points, which the blocks share out. Those of what pads
-// the last group are infinite.
+// Computes the distances of a block's queries to all points, which the blocks divide among them. Those to
+// padding are infinite.
 __device__ __forceinline__ void store_distances(const Distances& distances) {
     __shared__ float tile[DISTANCE_QUERIES][DISTANCE_TILE];
     const Queries& queries = distances.queries;
@@ -89,8 +89,7 @@ __device__ __forceinline__ void store_distances(const Distances& distances) {
     }
 }
 
-// The smallest key of each of `count` clusters from `from` on, sorted among as many entries as a power of
-// two.
+// The smallest keys of `count` clusters from `from` on, sorted among `padded` entries, a power of two.
 __device__ __forceinline__ void minima(const Stored& stored, unsigned from, unsigned count, unsigned padded,
                                        const float* distances, Key* entries, unsigned lane) {
     for (unsigned cluster = 0; cluster < padded; ++cluster) {
@@ -111,7 +110,7 @@ __device__ __forceinline__ void minima(const Stored& stored, unsigned from, unsi
     sort_entries(entries, padded, lane);
 }
 
-// Fission's first kernel: the order alone.
+// First kernel with fission: only the order.
 __device__ __forceinline__ void order_minima(const Minima& order) {
     unsigned warp = threadIdx.x / WARP, lane = warp::lane_id(), padded = order.order.padded;
     unsigned in_launch = blockIdx.x * (blockDim.x / WARP) + warp;
@@ -128,7 +127,7 @@ __device__ __forceinline__ void order_minima(const Minima& order) {
     }
 }
 
-// The visit of stored distances, whose minima are in order, or, without fission, after bringing them into it.
+// Visits the clusters of stored distances. Without fission, finds and sorts their minima first.
 template <int R, bool COUNTED>
 __device__ __forceinline__ void visit_stored(const StoredVisit& visit) {
     unsigned warp = threadIdx.x / WARP, lane = warp::lane_id();

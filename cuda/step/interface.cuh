@@ -1,30 +1,30 @@
-// What the host and the kernels of STEP agree on. build/interface.rs makes Rust of this file.
+// Interface between the host and the kernels of STEP. build/interface.rs generates Rust from this file.
 #pragma once
 
 #include "key.cuh"
 #include "warp/lanes.cuh"
 
-// Steps of clustering, and what comes before clusters are visited. STEP is weigh, choose, assign or move;
-// order, distances or minima.
+// Steps before clusters are visited. STEP is weigh, choose, assign or move (clustering), or order, distances
+// or minima.
 #define WARPSCOPE_STEP_ENTRY(STEP) step_##STEP
 // The visit of clusters: SOURCE is indexed or stored, BUILD is timed or counted.
 #define WARPSCOPE_STEP_VISIT_ENTRY(SOURCE, K, BUILD) step_visit_##SOURCE##_k##K##_##BUILD
-// The visit by several warps a query, and what follows it: STEP is share_indexed, share_stored or gather.
+// The visit by several warps per query, and its final step: STEP is share_indexed, share_stored or gather.
 #define WARPSCOPE_STEP_SHARE_ENTRY(STEP, K) step_##STEP##_k##K
 
 namespace warpscope::step {
 
-// Places in the candidate queue: n_c of the paper.
+// Slots of the candidate queue: n_c of the paper.
 constexpr unsigned CANDIDATES = 64;
-// The most warps in a block of order, minima and the visit, each with a query of its own.
+// The most warps per block of order, minima and the visit, one query each.
 constexpr unsigned VISIT_WARPS = 4;
-// Threads in a block of weigh and choose: of weigh one a point, and a partial sum of weights a block.
+// Threads per block of weigh and choose; in weigh, one per point, with one partial sum of weights per block.
 constexpr unsigned SEED_THREADS = 1024;
-// Threads in a block of assign and move.
+// Threads per block of assign and move.
 constexpr unsigned ASSIGN_THREADS = 256;
-// Threads in a block of distances: a warp a group of points.
+// Threads per block of distances, with one group of points per warp.
 constexpr unsigned DISTANCE_THREADS = 128;
-// Queries that a block of distances has.
+// Queries per block of distances.
 constexpr unsigned DISTANCE_QUERIES = 16;
 
 // What a query's search visited: `engines::step::Visits`.
@@ -37,40 +37,40 @@ struct Visits {
     unsigned groups;
 };
 
-// How coordinates and squared distances become integers.
+// Converts coordinates and squared distances to integers.
 struct Scale {
     const float* low;  // d: the least coordinate of each axis
     double cells;      // per unit of length
     double weights;    // per unit of squared distance
 };
 
-// The parameter of weigh and choose: a turn of k-means++.
+// Parameters of weigh and choose: a turn of k-means++.
 struct Seeding {
     const float* rows;  // n x d, row-major
     Scale scale;
     float* nearest;            // n: squared distance to the nearest seed
-    unsigned long long* sums;  // blocks of weigh: of the weights
-    unsigned* seeds;           // one a turn: a position, or 0xffffffff where all points are at seeds' places
+    unsigned long long* sums;  // blocks of weigh: sums of the weights
+    unsigned* seeds;           // one per turn: a position, or 0xffffffff if all points coincide with seeds
     unsigned turn;             // from 1 on
     unsigned n;
     unsigned d;
     unsigned blocks;  // of weigh
 };
 
-// The parameter of assign and move: an iteration of Lloyd's.
+// Parameters of assign and move: an iteration of Lloyd's algorithm.
 struct Lloyd {
     const float* rows;  // n x d, row-major
     Scale scale;
     float* centres;            // clusters x d, row-major
     unsigned* assigned;        // n
-    unsigned long long* sums;  // clusters x (d + 1): of the points' cells, and their number; 0 before assign
+    unsigned long long* sums;  // clusters x (d + 1): sums of points' cells, and their number; 0 before assign
     unsigned* changed;         // points that changed their cluster; 0 before assign
     unsigned n;
     unsigned d;
     unsigned clusters;
 };
 
-// What rounding may cost.
+// Margins for rounding.
 struct Margins {
     double centre;
     double rule;
@@ -87,7 +87,7 @@ struct Spheres {
     unsigned count;
 };
 
-// Queries, of which a launch has some.
+// Queries; a launch answers a range of them.
 struct Queries {
     const float* rows;  // q x d, row-major
     unsigned first;
@@ -95,51 +95,51 @@ struct Queries {
     unsigned d;
 };
 
-// The clusters in the order in which a query visits them: a key of a bound for each.
+// The clusters in the order in which a query visits them: the key of each bound.
 struct Order {
-    Key* entries;     // a row of `padded` a query of the launch; 0 where the visit sorts them itself
+    Key* entries;     // a row of `padded` per query of the launch; null if the visit sorts them itself
     unsigned count;   // clusters
     unsigned padded;  // a power of two, at least WARP
 };
 
-// The parameter of order.
+// Parameters of order.
 struct Ordering {
     Spheres spheres;
     Queries queries;
     Order order;
 };
 
-// Points in equal clusters, whose distances are stored.
+// Points in clusters of equal size, whose distances are stored.
 struct Stored {
-    float* distances;  // a row of groups x WARP a query of the launch
+    float* distances;  // a row of groups x WARP per query of the launch
     unsigned n;
     unsigned groups;
     unsigned groups_in_cluster;
 };
 
-// The parameter of distances.
+// Parameters of distances.
 struct Distances {
     const float* coordinates;  // groups x d x WARP
     Queries queries;
     Stored stored;
 };
 
-// The parameter of minima.
+// Parameters of minima.
 struct Minima {
     Stored stored;
     Queries queries;
     Order order;
 };
 
-// Where answers go.
+// Destination of the answers.
 struct Found {
     unsigned k;
     unsigned* indices;         // q x k
     float* squared_distances;  // q x k
-    Visits* visits;            // an entry a query of the launch
+    Visits* visits;            // one per query of the launch
 };
 
-// The parameter of the visit of clusters.
+// Parameters of the visit of clusters.
 struct IndexedVisit {
     Spheres spheres;
     const unsigned* first_groups;  // clusters + 1: where each cluster's groups begin
@@ -150,7 +150,7 @@ struct IndexedVisit {
     Found found;
 };
 
-// The parameter of the visit of stored distances.
+// Parameters of the visit of stored distances.
 struct StoredVisit {
     Stored stored;
     Queries queries;
@@ -158,15 +158,15 @@ struct StoredVisit {
     Found found;
 };
 
-// What the warps of a query tell one another, and leave for the one that gathers it.
+// Data that the warps of a query share, and their results for gather.
 struct Shares {
-    Key* results;                // count x K a query of the launch: each warp's, sorted
-    // one a query of the launch: the complement of a key that its k-th neighbour's is not above; 0 before
+    Key* results;                // count x K per query of the launch: each warp's result, sorted
+    // one per query of the launch: the complement of an upper bound on its k-th neighbour's key; 0 before
     unsigned long long* bounds;
-    unsigned count;              // warps a query
+    unsigned count;              // warps per query
 };
 
-// The parameters of share_indexed, share_stored and gather.
+// Parameters of share_indexed, share_stored and gather.
 struct IndexedShare {
     IndexedVisit visit;
     Shares shares;

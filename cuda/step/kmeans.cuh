@@ -1,9 +1,9 @@
 // k-means clustering: seeds by k-means++, then Lloyd's iterations. Twin of crates/engines/src/step/kmeans.rs,
-// which says why all sums are of integers.
+// which explains why all sums are of integers.
 //
-//   weigh, choose    a turn of k-means++: the caller launches weigh with a thread a point in blocks of
+//   weigh, choose    a turn of k-means++: the caller launches weigh with one thread per point in blocks of
 //                    SEED_THREADS, then choose with one such block, for every seed but the first
-//   assign, move     an iteration: assign has a thread a point, move one for each coordinate of a centre, in
+//   assign, move     an iteration: assign has one thread per point, move one per coordinate of a centre, in
 //                    blocks of ASSIGN_THREADS; before assign the caller sets sums and changed to 0
 #pragma once
 
@@ -17,7 +17,7 @@ namespace warpscope::step {
 // Coordinates of centres that assign stages together; a centre has fewer than 1024.
 constexpr unsigned ASSIGN_TILE = 4096;
 
-// A seed where there is none: all points lie at the places of seeds.
+// A missing seed: all points coincide with seeds.
 constexpr unsigned NO_SEED = 0xffffffffu;
 
 // The cell of a coordinate along an axis.
@@ -25,7 +25,7 @@ __device__ __forceinline__ unsigned long long cell(const Scale& scale, unsigned 
     return __double2ull_rz(__dmul_rn(__dsub_rn(coordinate, scale.low[axis]), scale.cells));
 }
 
-// The weight of a point that lies so far from its nearest seed.
+// The weight of a point, given its squared distance from the nearest seed.
 __device__ __forceinline__ unsigned long long weight(const Scale& scale, float squared_distance) {
     return __double2ull_rz(__dmul_rn(squared_distance, scale.weights));
 }
@@ -37,7 +37,7 @@ __device__ __forceinline__ float mean(const Scale& scale, unsigned axis, unsigne
     return __double2float_rn(__dadd_rn(scale.low[axis], offset));
 }
 
-// A random number for each turn, of a fixed seed: the finaliser of SplitMix64.
+// A pseudo-random number for each turn: the finaliser of SplitMix64 with a fixed seed.
 __device__ __forceinline__ unsigned long long random(unsigned long long turn) {
     unsigned long long bits = (turn + 1) * 0x9e3779b97f4a7c15ull;
     bits = (bits ^ bits >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -45,7 +45,7 @@ __device__ __forceinline__ unsigned long long random(unsigned long long turn) {
     return bits ^ bits >> 31;
 }
 
-// A number below `total`, in proportion to a random one.
+// Scales a random number to the range below `total`.
 __device__ __forceinline__ unsigned long long below(unsigned long long total, unsigned long long random) {
     return __umul64hi(random, total);
 }
@@ -56,7 +56,7 @@ __device__ __forceinline__ unsigned long long exclusive_sum(unsigned long long v
     __shared__ unsigned long long sums[SEED_THREADS / WARP];
     unsigned lane = warp::lane_id(), warp = threadIdx.x / WARP;
     unsigned long long inclusive = warp::inclusive_sum(value, lane);
-    // Sums of the call before may still be read.
+    // Sums of the previous call may still be read.
     __syncthreads();
     if (lane == WARP - 1) {
         sums[warp] = inclusive;
@@ -71,8 +71,8 @@ __device__ __forceinline__ unsigned long long exclusive_sum(unsigned long long v
     return before + inclusive - value;
 }
 
-// Brings the distances to the nearest seed up to date with the last seed, and writes the sum of the weights
-// of a block's points.
+// Updates the distances to the nearest seed with the last seed; writes the sum of the weights of a block's
+// points.
 __device__ __forceinline__ void weigh(const Seeding& seeding) {
     unsigned at = blockIdx.x * SEED_THREADS + threadIdx.x;
     unsigned seed = seeding.seeds[seeding.turn - 1];
@@ -95,7 +95,7 @@ __device__ __forceinline__ void weigh(const Seeding& seeding) {
     }
 }
 
-// Chooses the next seed with a probability in proportion to its weight: the block of weigh first, then the
+// Chooses the next seed with a probability proportional to its weight: first the block of weigh, then the
 // point in it.
 __device__ __forceinline__ void choose_seed(const Seeding& seeding) {
     __shared__ unsigned chosen_block;
@@ -133,8 +133,8 @@ __device__ __forceinline__ void choose_seed(const Seeding& seeding) {
     }
 }
 
-// The centre of the smallest (distance, number) among `count` staged ones, or the one found before. D is 2 or
-// 3, or 0 for any other d.
+// The centre with the smallest (distance, number) among `count` staged ones, or the previous `nearest`. D is
+// 2 or 3, or 0 for any other d.
 template <int D>
 __device__ __forceinline__ Key nearest_centre(const float* centres, unsigned first, unsigned count,
                                               const float* point, unsigned d, Key nearest) {
@@ -151,8 +151,8 @@ __device__ __forceinline__ Key nearest_centre(const float* centres, unsigned fir
     return nearest;
 }
 
-// Assigns points to the nearest centre by the distance of every engine, of equally near ones to the first,
-// and adds them up. Centres pass through `tile`.
+// Assigns points to the nearest centre by the distance that all engines share, or to the first of equally
+// near ones, and adds up their cells. Centres are staged in `tile`.
 template <int D>
 __device__ __forceinline__ void assign(const Lloyd& lloyd, float (&tile)[ASSIGN_TILE]) {
     unsigned d = D == 0 ? lloyd.d : D;

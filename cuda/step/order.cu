@@ -1,4 +1,4 @@
-// Entry points: step_<step> of what comes before clusters are visited, for any d and k.
+// Entry points: step_<step>, the steps before clusters are visited, for any d and k.
 #include "entry.cuh"
 #include "step/exhaustive.cuh"
 #include "step/traverse.cuh"

@@ -1,8 +1,8 @@
-// A query's k nearest so far, and the queue of candidates that are merged into them. Twin of
-// crates/engines/src/step/queue.rs, which says how the merge goes.
+// A query's k nearest so far, and the queue of candidates that is merged into them. Twin of
+// crates/engines/src/step/queue.rs, which describes the merge.
 //
-// Scope: a warp. R = K / 32, at least 2. What a build without COUNTED counts is not read, and the compiler
-// leaves it out. Shared memory: CANDIDATES keys, which the caller gives.
+// Scope: a warp. R = K / 32, at least 2. A build without COUNTED does not read the counters, so the compiler
+// removes them. Shared memory: CANDIDATES keys, passed by the caller.
 #pragma once
 
 #include "instrumentation.cuh"
@@ -14,7 +14,7 @@
 
 namespace warpscope::step {
 
-// Registers of a lane that the queue takes.
+// Registers per lane that the queue needs.
 constexpr unsigned QUEUE = CANDIDATES / WARP;
 
 template <int R, bool COUNTED>
@@ -28,14 +28,14 @@ struct Queue : warp::SortedKeys<R> {
     Key* queue;
     unsigned queued = 0;
     Key last = PADDING;  // the k-th element: only smaller keys are candidates
-    Visits visits = {};  // the same in every lane
+    Visits visits = {};  // equal in all lanes
 
     __device__ __forceinline__ void start(Key* queue_of_warp, unsigned neighbours) {
         Sorted::start(neighbours);
         queue = queue_of_warp;
     }
 
-    // Begins with keys that are sorted, as many as there is room for.
+    // Starts with sorted keys, as many as fit.
     __device__ __forceinline__ void begin_with(const Key* sorted, unsigned count) {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
@@ -45,8 +45,8 @@ struct Queue : warp::SortedKeys<R> {
         last = element(k - 1);
     }
 
-    // Filters a group: each lane has the key of a point, or PADDING. Candidates are queued in lane order; as
-    // soon as the queue is full it is merged, and what was not yet queued is filtered again.
+    // Filters a group: each lane has the key of a point, or PADDING. Candidates are queued in lane order.
+    // When the queue is full it is merged, and lanes not yet queued are filtered again.
     __device__ __forceinline__ void filter_keys(Key key) {
         unsigned candidates = __ballot_sync(ALL_LANES, key < last);
         while (candidates != 0) {
@@ -66,7 +66,7 @@ struct Queue : warp::SortedKeys<R> {
         }
     }
 
-    // Merges what is left in the queue after the last point.
+    // Merges the rest of the queue after the last point.
     __device__ __forceinline__ void finish() {
         if (queued > 0) {
             for (unsigned place = queued + lane; place < CANDIDATES; place += WARP) {
@@ -79,10 +79,10 @@ struct Queue : warp::SortedKeys<R> {
     // Merges a full queue into the result.
     __device__ __forceinline__ void merge_queue() {
         NoTrace nobody;
-        // Places were written by other lanes than those that read them.
+        // Slots are read by other lanes than wrote them.
         __syncwarp();
-        // 1. Sort the queue. Element (lane, register) lies at register * 32 + lane, as nothing depends on the
-        //    order before it is sorted.
+        // 1. Sort the queue. Element (lane, register) is in slot register * 32 + lane: any order will do
+        //    before sorting.
         Key sorted[QUEUE];
 #pragma unroll
         for (unsigned r = 0; r < QUEUE; ++r) {
@@ -94,7 +94,7 @@ struct Queue : warp::SortedKeys<R> {
             queue[r * WARP + lane] = sorted[r];
         }
         __syncwarp();
-        // 2. Element i of the result meets element K-1-i of the queue, which has none but the first 64.
+        // 2. Compare element i of the result with element K-1-i of the queue, which only has the first 64.
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             unsigned i = WARP * R - 1 - (lane * R + r);
@@ -103,7 +103,7 @@ struct Queue : warp::SortedKeys<R> {
                 keys[r] = choose(other < keys[r], other, keys[r]);
             }
         }
-        // What is queued next must not overtake these reads.
+        // The next candidates must not overtake these reads.
         __syncwarp();
         // 3. The result ascends, then descends: one merge sorts it.
         warp::merge<warp::UNROLL_SHORT<R>>(keys, lane, WARP, nobody);

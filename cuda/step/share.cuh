@@ -1,11 +1,11 @@
-// Few queries: the clusters of one are shared out to several warps, and one gathers what they found (STEP
-// §5.3). No twin: a CPU's threads have queries enough.
+// For few queries: the clusters of a query are distributed to several warps, and one warp gathers their
+// results (STEP §5.3). No twin: a CPU's threads always have enough queries.
 //
-// Scope: of share_* a warp a query's share; of gather a warp a query. Warps never wait for one another.
+// Scope: share_* runs with one warp per share of a query; gather with one warp per query. Warps never wait
+// for one another.
 //
-// The warps of a query tell one another how far the k-th neighbour is at most: a warp's own k-th is a
-// point's, so no k-th of all is behind it. When a warp hears of it decides how much it looks at, not what is
-// found.
+// The warps of a query share an upper bound on its k-th neighbour: the k-th key of one warp is never below
+// that of the whole query. When a warp reads it affects how much the warp visits, but not the result.
 #pragma once
 
 #include "key.cuh"
@@ -18,7 +18,7 @@
 
 namespace warpscope::step {
 
-// A warp that has every step-th entry of its query, from the first on, in the place of Alone (traverse.cuh).
+// A warp that has every step-th entry of its query, starting with the first; replaces Alone (traverse.cuh).
 struct Together {
     unsigned long long* bound;
     unsigned first_entry;
@@ -28,7 +28,7 @@ struct Together {
     __device__ __forceinline__ unsigned first() const { return first_entry; }
     __device__ __forceinline__ unsigned step() const { return stride; }
 
-    // One lane reads for all: what another warp writes meanwhile must not make lanes differ.
+    // One lane reads for all, because another warp may write meanwhile and lanes must agree.
     __device__ __forceinline__ Key tightened(Key last) const {
         Key bounded = ~__shfl_sync(ALL_LANES, ptx::load_relaxed(bound), 0);
         return choose(bounded < last, bounded, last);
@@ -41,7 +41,7 @@ struct Together {
     }
 };
 
-// A warp's result, for the one that gathers.
+// Stores a warp's result for gather.
 template <int R>
 __device__ __forceinline__ void leave(const Shares& shares, unsigned in_launch, unsigned share,
                                       const Queue<R, false>& queue) {
@@ -52,7 +52,7 @@ __device__ __forceinline__ void leave(const Shares& shares, unsigned in_launch, 
     }
 }
 
-// Of the clusters in their order a warp has every count-th, so that all begin with near ones.
+// A warp gets every count-th cluster of the order, so that all warps begin with near ones.
 template <int R>
 __device__ __forceinline__ void share_indexed(const IndexedShare& shared) {
     const IndexedVisit& visit = shared.visit;
@@ -72,7 +72,7 @@ __device__ __forceinline__ void share_indexed(const IndexedShare& shared) {
     leave(shared.shares, in_launch, share, queue);
 }
 
-// Stored distances are shared out in processing order: a warp has consecutive clusters, finds their minima
+// Stored distances are distributed in processing order: a warp gets consecutive clusters, finds their minima
 // and sorts them.
 template <int R>
 __device__ __forceinline__ void share_stored(const StoredShare& shared) {
@@ -98,8 +98,7 @@ __device__ __forceinline__ void share_stored(const StoredShare& shared) {
     leave(shared.shares, in_launch, share, queue);
 }
 
-// Merges the results of a query's warps. They are sorted: where none of a group is a candidate, none behind
-// it is.
+// Merges the sorted results of a query's warps. If a group has no candidates, neither have later ones.
 template <int R>
 __device__ __forceinline__ void gather(const Gathering& gathering) {
     unsigned warp = threadIdx.x / WARP, lane = warp::lane_id();

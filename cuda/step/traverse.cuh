@@ -1,12 +1,12 @@
-// A query's way through the clusters: in the order of their bounds, until none can hold a neighbour. Twin of
-// crates/engines/src/step/traverse.rs.
+// A query's traversal of the clusters, in the order of their bounds, until no further one can contain a
+// neighbour. Twin of crates/engines/src/step/traverse.rs.
 //
-// Scope: a warp a query, at most VISIT_WARPS warps a block; warps never wait for one another.
+// Scope: one warp per query, at most VISIT_WARPS warps per block; warps never wait for one another.
 //
 //   order_clusters     bounds of all clusters, sorted, in the warp's own memory
 //   traverse           visits the clusters of a Source, Indexed or Stored (exhaustive.cuh)
 //
-// Shared memory: dynamic, room_of() keys a warp, which the caller must launch with.
+// Shared memory: dynamic, for each warp what share_of() lays out; the caller must launch with that much.
 #pragma once
 
 #include "distance.cuh"
@@ -25,7 +25,7 @@ __device__ __forceinline__ Key* share_of(unsigned warp, unsigned entries, unsign
     return shared + warp * (CANDIDATES + entries + (d + 1) / 2);
 }
 
-// Sorts keys in memory of this warp by a bitonic network, as many as a power of two from WARP on.
+// Sorts keys in this warp's memory by a bitonic network; their number is a power of two, at least WARP.
 __device__ __forceinline__ void sort_entries(Key* entries, unsigned count, unsigned lane) {
     __syncwarp();
     for (unsigned size = 2; size <= count; size *= 2) {
@@ -43,7 +43,7 @@ __device__ __forceinline__ void sort_entries(Key* entries, unsigned count, unsig
     }
 }
 
-// Brings a query's coordinates into the warp's memory.
+// Copies a query's coordinates into the warp's memory.
 __device__ __forceinline__ const float* stage_query(const Queries& queries, unsigned in_launch, Key* to,
                                                     unsigned lane) {
     float* row = reinterpret_cast<float*>(to);
@@ -56,7 +56,7 @@ __device__ __forceinline__ const float* stage_query(const Queries& queries, unsi
     return row;
 }
 
-// Sorts the clusters by their bounds, and by number where bounds are equal.
+// Sorts the clusters by their bounds, then by number.
 __device__ __forceinline__ void order_clusters(const Spheres& spheres, const Order& order, const float* query,
                                                unsigned d, Key* entries, unsigned lane) {
     double norm = norm_of(spheres, query, d);
@@ -86,7 +86,7 @@ struct Indexed {
     __device__ __forceinline__ unsigned first_position(unsigned group) const {
         return visit.positions[static_cast<size_t>(group) * WARP];
     }
-    // The key of this lane's point of a group; `there` becomes whether there is one.
+    // The key of this lane's point of a group; `there` becomes whether the lane has one.
     __device__ __forceinline__ Key keys(Key, unsigned group, bool& there) const {
         unsigned d = visit.queries.d;
         const float* point = visit.coordinates + static_cast<size_t>(group) * d * WARP + lane;
@@ -97,7 +97,7 @@ struct Indexed {
     }
 };
 
-// A warp that has its query to itself. Another is Together (share.cuh).
+// A warp with its own query. The alternative is Together (share.cuh).
 struct Alone {
     __device__ __forceinline__ unsigned first() const { return 0; }
     __device__ __forceinline__ unsigned step() const { return 1; }
@@ -108,9 +108,9 @@ struct Alone {
 // Visits the clusters of sorted entries, or those of the warp's share; the queue ends with the neighbours
 // among their points.
 //
-// As soon as a cluster cannot hold a neighbour, no later one can. In a cluster points come by position, and
-// none is nearer than its bound: as soon as the pair of that bound and a group's first position is not below
-// the k-th neighbour, the cluster is done.
+// If a cluster cannot contain a neighbour, no later one can. A cluster's points are ordered by position, and
+// none is nearer than its bound. So the cluster is finished as soon as the pair of that bound and a group's
+// first position is not below the k-th neighbour.
 template <int R, bool COUNTED, class Source, class Share = Alone>
 __device__ __forceinline__ void traverse(const Source& source, const Key* order, unsigned count,
                                          Queue<R, COUNTED>& queue, const Share& share = {}) {
@@ -152,7 +152,7 @@ __device__ __forceinline__ void write(const Found& found, const Queries& queries
     }
 }
 
-// Fission's first kernel: the order alone.
+// First kernel with fission: only the order.
 __device__ __forceinline__ void order(const Ordering& ordering) {
     unsigned warp = threadIdx.x / WARP, lane = warp::lane_id(), d = ordering.queries.d,
              padded = ordering.order.padded;
@@ -169,7 +169,7 @@ __device__ __forceinline__ void order(const Ordering& ordering) {
     }
 }
 
-// The visit, of clusters that are in order, or, without fission, after bringing them into it.
+// Visits the clusters. Without fission, computes and sorts their bounds first.
 template <int R, bool COUNTED>
 __device__ __forceinline__ void visit_indexed(const IndexedVisit& visit) {
     unsigned warp = threadIdx.x / WARP, lane = warp::lane_id(), d = visit.queries.d;

@@ -1,4 +1,4 @@
-// Entry points: step_visit_<source>_k<K>_<build>, for any d. WARPSCOPE_K chooses what is compiled;
+// Entry points: step_visit_<source>_k<K>_<build>, for any d. WARPSCOPE_K selects what to compile;
 // WARPSCOPE_BUILDS is a sum of 1 (timed) and 2 (counted).
 #include "entry.cuh"
 #include "step/exhaustive.cuh"
@@ -6,7 +6,7 @@
 
 namespace warpscope::step {
 
-// Unasked the compiler aims at more blocks than fit, and spills.
+// Without the bound, the compiler aims at more blocks than fit, and spills.
 #define WARPSCOPE_BUILD(SOURCE, PARAMETER, BUILD, COUNTED)                                   \
     WARPSCOPE_KERNEL(WARPSCOPE_NAME(WARPSCOPE_STEP_VISIT_ENTRY, SOURCE, WARPSCOPE_K, BUILD), \
                      (VISIT_WARPS * WARP, 1), PARAMETER, visit_##SOURCE<WARPSCOPE_K / 32, COUNTED>)

@@ -1,12 +1,12 @@
 // The bitonic network over a warp's registers. Twin of crates/engines/src/lockstep/bitonic.rs.
 //
-// K = 32 R keys; lane L holds elements L R ... L R + R - 1, one a register. Strides below R exchange two
-// registers of the same lane, plainly; strides from R on exchange the same register of two lanes, by shuffle.
+// K = 32 R keys; lane L holds elements L R ... L R + R - 1, one per register. Strides below R exchange two
+// registers of the same lane. Strides from R on exchange the same register of two lanes, by shuffle.
 //
-// Registers are indexed by constants only, so the loops over registers are unrolled. The loops over lanes are
-// not unless UNROLL is 5: their bodies are long, and unrolled the network of K = 1,024 would be twenty
-// thousand instructions. Unrolled, a layer of few registers takes half the instructions; a kernel that merges
-// rarely has no use for that, and needs its registers elsewhere.
+// Registers can only be indexed by constants, so loops over registers are unrolled. Loops over lanes are
+// unrolled only if UNROLL is 5: their bodies are long, and the unrolled network of K = 1,024 would have
+// twenty thousand instructions. Unrolling halves the instructions of a layer of few registers, but a kernel
+// that merges rarely needs its registers elsewhere.
 #pragma once
 
 #include "key.cuh"
@@ -14,7 +14,7 @@
 
 namespace warpscope::warp {
 
-// UNROLL where that pays: a kernel that looks at little merges much, and short networks stay short.
+// UNROLL for kernels that visit few points but merge often: only short networks are unrolled.
 template <int R>
 constexpr int UNROLL_SHORT = R <= 4 ? 5 : 1;
 
@@ -26,7 +26,7 @@ __device__ __forceinline__ void exchange_in_lane(Key& low, Key& high, bool ascen
     low = to_low;
 }
 
-// A layer of comparators between lanes: each keeps the smaller or the larger of its own key and its
+// A layer of comparators between lanes: each lane keeps the smaller or the larger of its own key and its
 // partner's.
 template <int R>
 __device__ __forceinline__ void exchange_between_lanes(Key (&keys)[R], unsigned lane, unsigned size,
@@ -40,8 +40,8 @@ __device__ __forceinline__ void exchange_between_lanes(Key (&keys)[R], unsigned 
 }
 
 // The layers of strides STRIDE, STRIDE / 2, ... 1 inside each lane, ascending where `ascending(low)` for the
-// comparator's lower register. Strides and sizes below R are template arguments: the compiler must see every
-// register's number before it places the array, and loops whose ends depend on an outer loop it unrolls too
+// comparator's lower register. Strides and sizes below R are template arguments, because the compiler must
+// know every register's number before it allocates the array, and unrolls loops with variable bounds too
 // late. `size` is the network's.
 template <int STRIDE, int R, class Ascending, class Observer>
 __device__ __forceinline__ void exchange_in_lane_from(Key (&keys)[R], unsigned size, Ascending ascending,
@@ -60,7 +60,7 @@ __device__ __forceinline__ void exchange_in_lane_from(Key (&keys)[R], unsigned s
     }
 }
 
-// The sizes up to R: each lane sorts its own registers, even lanes ascending and odd ones descending.
+// Sizes up to R: each lane sorts its own registers, even lanes ascending and odd lanes descending.
 template <int SIZE, int R, class Observer>
 __device__ __forceinline__ void sort_in_lane(Key (&keys)[R], unsigned lane, Observer& observer) {
     if constexpr (SIZE <= R) {
@@ -71,8 +71,7 @@ __device__ __forceinline__ void sort_in_lane(Key (&keys)[R], unsigned lane, Obse
     }
 }
 
-// Sorts each run of `size` lanes, which must be bitonic, ascending where `lane & size` is 0. size = WARP
-// sorts all.
+// Sorts each bitonic run of `size` lanes, ascending where `lane & size` is 0. size = WARP sorts everything.
 template <int UNROLL, int R, class Observer>
 __device__ __forceinline__ void merge(Key (&keys)[R], unsigned lane, unsigned size, Observer& observer) {
 #pragma unroll UNROLL

@@ -1,5 +1,5 @@
-// A query's warp: the sorted intermediate result in registers, the candidate buffer in shared memory, and how
-// one becomes the other. Twin of crates/engines/src/lockstep/candidate_buffer.rs.
+// The state of a query's warp: the sorted intermediate result in registers, the candidate buffer in shared
+// memory, and their merge. Twin of crates/engines/src/lockstep/candidate_buffer.rs.
 #pragma once
 
 #include "counters.cuh"
@@ -11,7 +11,7 @@
 
 namespace warpscope::warp {
 
-// K = 32 R keys of a warp, sorted: lane L holds elements L R ... L R + R - 1.
+// K = 32 R sorted keys of a warp: lane L holds elements L R ... L R + R - 1.
 template <int R>
 struct SortedKeys {
     Key keys[R];
@@ -26,7 +26,7 @@ struct SortedKeys {
         }
     }
 
-    // An element, in every lane.
+    // Element i, 0-based, in every lane.
     __device__ __forceinline__ Key element(unsigned i) const {
         Key mine = register_at(keys, i % R);
         return __shfl_sync(ALL_LANES, mine, i / R);
@@ -44,11 +44,10 @@ struct SortedKeys {
     }
 };
 
-// The intermediate result and its buffer, which has K slots; element (lane, register) of what is swapped lies
-// at slot register * 32 + lane, so that every access of the warp goes to 32 neighbouring words, and that
-// order means nothing for a buffer, which is sorted before it is used. The observer is a base because an
-// empty base takes no room: builds that nobody watches stay what they are. UNROLL is of the network
-// (bitonic.cuh).
+// The warp that owns a query. Its buffer has K slots. A swap puts element (lane, register) into slot register
+// * 32 + lane, so that every access of the warp goes to 32 neighbouring words; the buffer is sorted before
+// use, so its order does not matter. The observer is a base class, because an empty base takes no space and
+// leaves other builds unchanged. UNROLL is the network's (bitonic.cuh).
 template <int R, class Tally, class Observer = NoTrace, int UNROLL = 1>
 struct Warp : SortedKeys<R>, private Observer {
     using Sorted = SortedKeys<R>;
@@ -61,7 +60,7 @@ struct Warp : SortedKeys<R>, private Observer {
     static constexpr bool TRACED = Observer::TRACED;
 
     Key* buffer;
-    unsigned buffered = 0;  // slots taken, the same in every lane
+    unsigned buffered = 0;  // occupied slots, equal in all lanes
     float max_distance = infinite_distance();  // squared distance of the k-th element
     Tally tally;
 
@@ -72,18 +71,18 @@ struct Warp : SortedKeys<R>, private Observer {
         observer() = who_watches;
     }
 
-    // Who is told what happens.
+    // Notified of each step.
     __device__ __forceinline__ Observer& observer() { return *this; }
 
-    // The clock goes on to another phase.
+    // Switches the clock to another phase.
     __device__ __forceinline__ void enter(WarpPhase phase) {
         if constexpr (Tally::PROFILED) {
             tally.enter(phase);
         }
     }
 
-    // Filters a group: lane L has the distance of point base + L. Candidates are appended in lane order; as
-    // soon as the buffer is full it is merged, and what was not yet appended is filtered again with the new
+    // Filters a group: lane L has the distance of point base + L. Candidates are appended in lane order. When
+    // the buffer is full it is merged, and lanes not yet appended are filtered again with the new
     // max_distance.
     __device__ __forceinline__ void filter(float distance, unsigned base) {
         unsigned candidates = __ballot_sync(ALL_LANES, distance < max_distance);
@@ -95,7 +94,7 @@ struct Warp : SortedKeys<R>, private Observer {
         }
         enter(INSERT);
         if constexpr (COUNTED) {
-            tally.groups_hit(lane == 0);  // one group, whichever lane says so
+            tally.groups_hit(lane == 0);  // one group, reported by lane 0
         }
         do {
             unsigned slot = buffered + __popc(candidates & lanes_below(lane));
@@ -127,13 +126,12 @@ struct Warp : SortedKeys<R>, private Observer {
         enter(FILTER);
     }
 
-    // Appends the candidates of a window of groups, unless they would fill the buffer: then nothing is
-    // appended, the answer is false, and the window's groups must be filtered one by one. Bit g of
-    // `candidates` says that point base + 32 g + lane is one, and distance(g) is its squared distance.
+    // Appends the candidates of a window of groups. If they would fill the buffer, appends nothing and
+    // returns false; the groups must then be filtered one by one. Bit g of `candidates` tells whether point
+    // base + 32 g + lane is one, and distance(g) is its squared distance.
     //
-    // The buffer is sorted before it is used, and max_distance does not change before it is full: so the
-    // order in which slots are taken is free, and each lane's next candidate goes in one step, whatever its
-    // group.
+    // The buffer is sorted before use, and max_distance does not change before it is full, so slots may be
+    // taken in any order. Each step appends the next candidate of every lane, whatever its group.
     template <class Distance>
     __device__ __forceinline__ bool append_window(unsigned candidates, unsigned base, Distance distance) {
         unsigned slots = buffered;
@@ -141,7 +139,7 @@ struct Warp : SortedKeys<R>, private Observer {
         for (unsigned lanes; (lanes = __ballot_sync(ALL_LANES, waiting != 0)) != 0;) {
             unsigned end = slots + __popc(lanes);
             if (end >= CAPACITY) {
-                // What was written from `buffered` on is not there; other lanes will write over it.
+                // Slots written from `buffered` on stay unoccupied; other lanes will overwrite them.
                 __syncwarp();
                 return false;
             }
@@ -161,7 +159,7 @@ struct Warp : SortedKeys<R>, private Observer {
         return true;
     }
 
-    // Merges what is left in the buffer after the last of n points.
+    // Merges the rest of the buffer after the last of n points.
     __device__ __forceinline__ void finish(unsigned n) {
         if (buffered > 0) {
             for (unsigned slot = buffered + lane; slot < CAPACITY; slot += WARP) {
@@ -182,8 +180,8 @@ struct Warp : SortedKeys<R>, private Observer {
         enter(SORT);
         // Slots were written by other lanes than those that read them.
         __syncwarp();
-        // 1. Swap: the buffer goes to the registers. Each slot is read and written by the same lane: no
-        //    barrier between.
+        // 1. Swap: move the buffer into registers. The same lane reads and writes each slot, so this needs no
+        //    barrier.
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             Key candidate = buffer[r * WARP + lane];
@@ -193,11 +191,10 @@ struct Warp : SortedKeys<R>, private Observer {
         if constexpr (TRACED) {
             observer().swapped(keys);
         }
-        // 2. Sort it.
+        // 2. Sort the registers.
         sort<UNROLL>(keys, lane, observer());
         enter(MERGE);
-        // 3. min(i, K-1-i) with the intermediate result: element K-1-i lies in the mirrored lane and
-        //    register. The
+        // 3. min(i, K-1-i) with the intermediate result: K-1-i is in the mirrored lane and register. The
         // shuffles of the sort do not order shared memory, so that takes a barrier.
         __syncwarp();
 #pragma unroll
@@ -210,7 +207,7 @@ struct Warp : SortedKeys<R>, private Observer {
         }
         // What is appended next must not overtake these reads.
         __syncwarp();
-        // 4. What is left is bitonic, so one merge sorts it.
+        // 4. The result is bitonic, so one merge sorts it.
         merge<UNROLL>(keys, lane, WARP, observer());
         buffered = 0;
         max_distance = distance_of(element(k - 1));

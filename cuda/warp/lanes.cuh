@@ -1,5 +1,5 @@
-// A warp's lanes: how many there are, which this one is, masks with a bit a lane, and what all lanes compute
-// together. Twin of crates/engines/src/lockstep/lanes.rs.
+// A warp's lanes: their number, masks with one bit per lane, reductions and scans. Twin of
+// crates/engines/src/lockstep/lanes.rs.
 #pragma once
 
 #include "key.cuh"
@@ -15,12 +15,12 @@ namespace warpscope::warp {
 
 __device__ __forceinline__ unsigned lane_id() { return threadIdx.x % WARP; }
 
-// The lanes below this one, as a mask.
+// A mask of the lanes below `lane`.
 __device__ __forceinline__ unsigned lanes_below(unsigned lane) { return (1u << lane) - 1; }
 
-// Reductions and scans, in one instruction where there is one.
+// Reductions and scans use a single instruction where one exists.
 
-// Combines the values of all lanes, in every lane.
+// Combines the values of all lanes; every lane gets the result.
 template <class T, class Combine>
 __device__ __forceinline__ T reduce(T value, Combine combine) {
 #pragma unroll
@@ -77,7 +77,7 @@ __device__ __forceinline__ int reduce_max(int value) {
 #endif
 }
 
-// Bitwise or over all lanes, returned in every lane.
+// Bitwise or over all lanes; every lane gets the result.
 __device__ __forceinline__ unsigned reduce_or(unsigned value) {
 #if __CUDA_ARCH__ >= 800
     return __reduce_or_sync(ALL_LANES, value);

@@ -1,10 +1,10 @@
-// A sorting network over a warp's registers whose number need be no power of two (Johnson, Douze and Jégou
+// A sorting network over any number of registers per lane, not only powers of two (Johnson, Douze and Jégou
 // 2017, §4.2). Twin of crates/engines/src/select/network.rs.
 //
-// Element i of 32 R keys lies in register i / 32 of lane i % 32. Strides below 32 exchange between lanes, by
-// shuffle; the others exchange two registers, of the same lane or, in the first layer of a size, of the
-// mirrored one. All runs ascend, so that what would pad the keys to a power of two would stay at the end:
-// comparators with it are left out.
+// Element i of 32 R keys is in register i / 32 of lane i % 32. Strides below 32 exchange between lanes, by
+// shuffle. The others exchange two registers of the same lane or, in the first layer of a size, of mirrored
+// lanes. All runs ascend, so padding to a power of two would stay at the end, and comparators with it are
+// left out.
 #pragma once
 
 #include "key.cuh"
@@ -13,7 +13,7 @@
 
 namespace warpscope::warp {
 
-// A layer within groups of lanes: each lane meets the one whose number differs in the bits of `mask`.
+// A layer between lanes: each lane's partner is the one whose number differs in the bits of `mask`.
 template <int R>
 __device__ __forceinline__ void exchange_lanes(Key (&keys)[R], unsigned mask, bool keeps_smaller) {
 #pragma unroll
@@ -32,7 +32,7 @@ __device__ __forceinline__ void halve_lanes(Key (&keys)[R], unsigned lane, unsig
     }
 }
 
-// The sizes from 32 SIZE on, registers beside registers.
+// The sizes from 32 SIZE on, between registers.
 template <int SIZE, int R>
 __device__ __forceinline__ void sort_registers(Key (&keys)[R], unsigned lane) {
     if constexpr (SIZE < 2 * R) {
@@ -64,7 +64,7 @@ __device__ __forceinline__ void sort_any(Key (&keys)[R], unsigned lane) {
     sort_registers<2>(keys, lane);
 }
 
-// Sorts what is bitonic; R is a power of two.
+// Sorts a bitonic sequence; R is a power of two.
 template <int R>
 __device__ __forceinline__ void merge_any(Key (&keys)[R], unsigned lane) {
     bitonic_merge<R / 2>(keys);

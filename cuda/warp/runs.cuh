@@ -1,12 +1,13 @@
 // Descending runs of keys in shared memory, which a warp sorts and merges in place. Twin of
 // crates/engines/src/select/runs.rs.
 //
-// A bitonic network in which all runs descend: the first layer of each size compares a key with its mirror
-// image, so that nothing depends on the direction, and what would pad a run at its larger end never moves:
-// comparators with it are left out. Strides from 32 on go from place to place; below, 32 keys are in
-// registers, one a lane, and meet by shuffle.
+// A bitonic network in which all runs descend. The first layer of each size compares a key with its mirror
+// image, so the direction is the same everywhere. Padding at the larger end of a run would never move, so
+// comparators with it are left out. Strides from 32 on work in memory; below, 32 keys are in registers, one
+// per lane, and are exchanged by shuffle.
 //
-// Scope: a warp, all lanes of which call together; its lanes see what others wrote when a function returns.
+// Scope: a warp, all lanes of which call together. When a function returns, all lanes see each other's
+// writes.
 #pragma once
 
 #include "key.cuh"
@@ -14,7 +15,7 @@
 
 namespace warpscope::warp {
 
-// A comparator between two places: the larger key goes to the lower one.
+// A comparator between two slots: the larger key goes to the lower one.
 __device__ __forceinline__ void exchange(Key* keys, unsigned low, unsigned high) {
     Key first = keys[low], second = keys[high];
     if (first < second) {
@@ -23,16 +24,16 @@ __device__ __forceinline__ void exchange(Key* keys, unsigned low, unsigned high)
     }
 }
 
-// A comparator between the lanes whose numbers differ in the bits of `mask`, of which `larger` ones keep the
+// A comparator between the lanes whose numbers differ in the bits of `mask`; the lanes with `larger` keep the
 // larger key.
 __device__ __forceinline__ Key exchange_lanes(Key key, unsigned mask, bool larger) {
     Key other = __shfl_xor_sync(ALL_LANES, key, mask);
     return choose((key < other) == larger, other, key);
 }
 
-// The strides `stride`, `stride` / 2, ... 1 within the places [first, end): `end` is a power of two, `first`
-// a quarter of it or 0. Where `end` is below 32, the keys up to there descend in runs of at least `end`,
-// which the strides leave as they are.
+// The strides `stride`, `stride` / 2, ... 1 within the slots [first, end): `end` is a power of two, `first` a
+// quarter of it or 0. If `end` is below 32, the keys up to there descend in runs of at least `end`, which the
+// strides leave unchanged.
 __device__ __forceinline__ void halve_runs(Key* keys, unsigned first, unsigned end, unsigned stride,
                                            unsigned lane) {
 #pragma unroll 1

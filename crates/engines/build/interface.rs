@@ -1,8 +1,8 @@
-//! What host and device must agree on stands once, in the headers `cuda/**/*interface.cuh`. Here they become
+//! Translates the headers `cuda/**/*interface.cuh`, which define the interface between host and device, to
 //! Rust.
 //!
-//! Such a header holds nothing but these, a line each, and comments, which become documentation. An
-//! enumeration may take several lines.
+//! Such a header may contain only the following, one per line, and comments, which become documentation. An
+//! enumeration may span several lines.
 //!
 //! ```text
 //! constexpr unsigned NAME = 128;              pub const NAME: u32 = 128;
@@ -12,15 +12,15 @@
 //! #define WARPSCOPE_X x                       pub const X: &str = "x";
 //! ```
 //!
-//! C++ on the device and `repr(C)` on the host lay members of these types out alike. Functions of a struct,
-//! which the host has no use for, are passed over. Anything else is refused: it would be missing in Rust.
+//! C++ on the device and `repr(C)` on the host use the same layout for members of these types. Functions of a
+//! struct are skipped. Anything else is rejected, because it would be missing in Rust.
 
 use std::fmt::Write as _;
 
-/// The Rust of a header. `name` is only for messages.
+/// Translates a header to Rust. `name` is only used in messages.
 ///
 /// # Errors
-/// The first line that says something else.
+/// The first line that is not supported.
 pub fn rust_of(header: &str, name: &str) -> Result<String, String> {
     let (mut rust, mut doc, mut item) = (String::new(), String::new(), None::<Struct>);
     let mut plain: Vec<String> = Vec::new();
@@ -52,9 +52,7 @@ pub fn rust_of(header: &str, name: &str) -> Result<String, String> {
                 plain.extend(done.plain.then(|| done.name.clone()));
                 rust += &done.rust();
             } else if !code.contains('(') {
-                members
-                    .add(code, &doc, &plain)
-                    .ok_or_else(|| wrong("not a member of a type that is known here"))?;
+                members.add(code, &doc, &plain).ok_or_else(|| wrong("unsupported member type"))?;
             }
         } else if let Some(structure) = code.strip_prefix("struct ").and_then(|rest| rest.strip_suffix(" {"))
         {
@@ -73,15 +71,15 @@ pub fn rust_of(header: &str, name: &str) -> Result<String, String> {
             let found = constant(code)
                 .or_else(|| enumeration(code))
                 .or_else(|| entry(code))
-                .ok_or_else(|| wrong("nothing that becomes Rust"))?;
+                .ok_or_else(|| wrong("cannot be translated to Rust"))?;
             rust += &doc;
             rust += &found;
         }
         doc.clear();
     }
     match item {
-        Some(Struct { name: open, .. }) => Err(format!("{name}: {open} has no end")),
-        None if !unfinished.is_empty() => Err(format!("{name}: {unfinished}has no end")),
+        Some(Struct { name: open, .. }) => Err(format!("{name}: struct {open} is not closed")),
+        None if !unfinished.is_empty() => Err(format!("{name}: {unfinished}is not closed")),
         None => Ok(rust),
     }
 }
@@ -90,7 +88,7 @@ struct Struct {
     name: String,
     doc: String,
     members: String,
-    /// Whether it is nothing but `unsigned`, and may be read from any bytes.
+    /// Whether all members are `unsigned` or plain structs, so that it may be read from any bytes.
     plain: bool,
 }
 
@@ -176,7 +174,6 @@ fn entry(code: &str) -> Option<String> {
     ))
 }
 
-/// Converts camel case to snake case: `TraceEvent` to `trace_event`.
 fn snake(name: &str) -> String {
     let mut snake = String::new();
     for (i, c) in name.chars().enumerate() {

@@ -1,32 +1,31 @@
-//! What is compiled on its own: the table `cuda/units.txt`.
+//! The table of compilation units, `cuda/units.txt`.
 
-/// A source of `cuda/`, for a capacity and a number of dimensions; 0 stands for any.
+/// A source of `cuda/` for a capacity and a number of dimensions; 0 means any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Its entry file below `cuda/`, without the extension.
+    /// The entry file below `cuda/`, without its extension.
     pub source: String,
     pub k: u32,
     pub d: u32,
-    /// The oldest architecture that has its instructions, whose PTX every later one can be compiled from.
+    /// The oldest architecture that supports its instructions; its PTX can be compiled for every later one.
     pub oldest: u32,
-    /// Whether a program carries it compiled. Of the others it carries the text, and NVRTC compiles it when
-    /// it is asked for.
+    /// Whether a program contains it in compiled form. NVRTC compiles the others on demand, from their text.
     pub embedded: bool,
 }
 
 impl Unit {
-    /// Its fat binary in `OUT_DIR`.
+    /// Name of the fat binary in `OUT_DIR`.
     pub fn file_name(&self) -> String {
         format!("{}_k{}_d{}.fatbin", flat(&self.source), self.k, self.d)
     }
 }
 
-/// A source's name as that of a file in one folder.
+/// Converts a source's path to a file name in a single folder.
 pub fn flat(source: &str) -> String {
     source.replace('/', "_")
 }
 
-/// The combinations of the table, in its order.
+/// All combinations of the table, in its order.
 ///
 /// # Errors
 /// The first line that is not `source capacities dimensions oldest when`.
@@ -35,22 +34,22 @@ pub fn parse(table: &str) -> Result<Vec<Unit>, String> {
     for line in table.lines().filter(|line| !line.starts_with('#')) {
         let wrong = |what: &str| format!("cuda/units.txt: {line:?}: {what}");
         let [source, capacities, dims, oldest, when] = line.split(' ').collect::<Vec<_>>()[..] else {
-            return Err(wrong("write: source capacities dimensions oldest when"));
+            return Err(wrong("expected: source capacities dimensions oldest when"));
         };
         let numbers = |list: &str| {
             list.split(',')
                 .map(str::parse)
                 .collect::<Result<Vec<u32>, _>>()
-                .map_err(|_| wrong("a number is none"))
+                .map_err(|_| wrong("not a number"))
         };
-        let oldest = oldest.parse().map_err(|_| wrong("the oldest architecture is a number such as 75"))?;
+        let oldest = oldest.parse().map_err(|_| wrong("expected an architecture such as 75"))?;
         let embedded = match when {
             "embedded" => true,
             "on-demand" => false,
-            _ => return Err(wrong("it is either embedded or on-demand")),
+            _ => return Err(wrong("expected embedded or on-demand")),
         };
         if units.iter().any(|unit: &Unit| unit.source == source) {
-            return Err(wrong("this source has a line already"));
+            return Err(wrong("duplicate source"));
         }
         let dims = numbers(dims)?;
         for k in numbers(capacities)? {

@@ -1,6 +1,6 @@
-//! What all engines on the processor share: [`CpuSearch`], a problem that is searched by an engine's
-//! [`Searcher`], with queries answered in blocks by the threads of the pool; [`prepared`], what an engine
-//! makes of the points once; and [`open`], which makes an engine of both.
+//! Code shared by all CPU engines: [`CpuSearch`] searches a problem with an engine's [`Searcher`], and the
+//! threads of the pool answer its queries in blocks. [`prepared`] builds and caches the structure that an
+//! engine derives from the points. [`open`] combines both into an engine.
 
 use std::any::Any;
 use std::ops::Range;
@@ -17,12 +17,12 @@ use crate::knn::{
     Search, SetupPhase, WarpSpan,
 };
 
-/// How an engine searches a problem on the processor.
+/// How an engine searches a problem on the CPU.
 pub trait Searcher {
-    /// What is kept of each query besides its neighbours, in builds that count.
+    /// What counting builds record about each query besides its neighbours.
     type Visits: Clone + Default + Send;
 
-    /// Queries that keep a thread busy: its share of the first chunk.
+    /// Queries that keep a thread busy; sets the size of the first chunk.
     fn per_thread(&self) -> usize;
 
     /// Answers a range of queries.
@@ -34,12 +34,12 @@ pub trait Searcher {
         found: &mut Found<Self::Visits>,
     );
 
-    /// Bytes that are kept of a query at most, in builds that count.
+    /// Upper bound on the bytes that counting builds record per query.
     fn kept_bytes(&self, _problem: &Problem) -> usize {
         size_of::<Self::Visits>()
     }
 
-    /// Appends what was kept of the queries of the last search to an answer.
+    /// Appends the records of the last search's queries to an answer.
     ///
     /// # Errors
     /// [`EngineError::HostMemory`].
@@ -47,7 +47,7 @@ pub trait Searcher {
         Ok(())
     }
 
-    /// The share of the last search's time that counts.
+    /// The fraction of the last search's time to report.
     fn timed_share(&self) -> f64 {
         1.0
     }
@@ -68,10 +68,10 @@ pub trait Searcher {
     }
 }
 
-/// The phase of loading that made something of the points, and its milliseconds; `None` if it was cached.
+/// The setup phase that prepared the points and its milliseconds; `None` if the result was cached.
 pub type Setup = Option<(SetupPhase, f64)>;
 
-/// A problem, and what searches it.
+/// A problem with its searcher.
 pub struct CpuSearch<'a, S: Searcher> {
     problem: &'a Problem,
     setup: Setup,
@@ -80,7 +80,7 @@ pub struct CpuSearch<'a, S: Searcher> {
 }
 
 impl<'a, S: Searcher> CpuSearch<'a, S> {
-    /// A search of a problem, nothing of which is answered.
+    /// A search whose queries are all unanswered.
     pub fn new(problem: &'a Problem, setup: Setup, searcher: S) -> Self {
         let neighbors = Neighbors::unanswered(problem.q(), problem.k());
         Self { problem, setup, found: Found { neighbors, visits: Vec::new(), spans: Vec::new() }, searcher }
@@ -137,8 +137,7 @@ impl<S: Searcher> Search for CpuSearch<'_, S> {
     }
 }
 
-/// An engine on the processor, which is on every machine. `load` loads a problem, as [`Engine::prepare`]
-/// does.
+/// An engine on the CPU. `load` implements [`Engine::prepare`].
 struct CpuEngine<L> {
     descriptor: &'static Descriptor,
     name: &'static str,
@@ -146,11 +145,10 @@ struct CpuEngine<L> {
     load: L,
 }
 
-/// Opens an engine on the processor, which the device's information calls `name`, perhaps with a further
-/// detail.
+/// Opens a CPU engine. The device information calls it `name` and may add one detail.
 ///
 /// # Errors
-/// None: the processor is always there.
+/// None: every machine has a CPU.
 pub fn open<L>(
     descriptor: &'static Descriptor,
     name: &'static str,
@@ -207,8 +205,8 @@ pub fn model() -> Option<String> {
     None
 }
 
-/// What an engine makes of a problem's points, which is kept with them, and what making it took. Both
-/// `bytes`, which that takes, and `search_bytes` have to be free.
+/// Builds the structure that an engine derives from a problem's points and caches it with them; returns it
+/// with the time that took. Both its `bytes` and `search_bytes` must be free.
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
@@ -223,7 +221,8 @@ pub fn prepared<T: Any + Send + Sync>(
     Ok(made.expect("it is made"))
 }
 
-/// The same where what is cached has to suit, and where making it may be cancelled: then `None`.
+/// Like [`prepared`], but a cached structure must satisfy `suits`, and `make` may be cancelled by returning
+/// `None`.
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
@@ -247,10 +246,10 @@ pub fn prepared_if<T: Any + Send + Sync>(
     Ok(Some((made, Some((phase, start.elapsed().as_secs_f64() * 1e3)))))
 }
 
-/// Lanes of a group of points.
+/// Points per group.
 pub const GROUP: usize = 32;
 
-/// A problem's points in groups, as several engines have them.
+/// A problem's points in groups, which several engines share.
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
@@ -263,7 +262,7 @@ pub fn grouped(
     prepared(problem, SetupPhase::Upload, bytes, search_bytes, make)
 }
 
-/// Laps of the thread that makes it, one after the other.
+/// Times consecutive intervals on the current thread.
 pub struct Laps {
     thread: u32,
     since_ns: u64,
@@ -271,54 +270,53 @@ pub struct Laps {
 
 impl Laps {
     pub fn start() -> Self {
-        // Work that is not shared out is the caller's, which is no thread of the pool.
+        // Work that is not distributed runs on the caller's thread, which is not in the pool.
         let thread = rayon::current_thread_index().map_or(0, |thread| thread as u32);
         Self { thread, since_ns: now_ns() }
     }
 
-    /// Ends a lap, and starts the next.
+    /// Ends the current interval and starts the next.
     pub fn lap(&mut self) -> WarpSpan {
         let start_ns = std::mem::replace(&mut self.since_ns, now_ns());
         WarpSpan { start_ns, stop_ns: self.since_ns, sm: self.thread, warp: 0 }
     }
 }
 
-/// Nanoseconds since this process asked first.
+/// Nanoseconds since the first call in this process.
 fn now_ns() -> u64 {
     static BEGAN: OnceLock<Instant> = OnceLock::new();
     BEGAN.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
-/// The neighbours of all queries, and what is kept of those of the last search, in their order.
+/// The neighbours of all queries, and the records of the last search's queries in their order.
 pub struct Found<V> {
     pub neighbors: Neighbors,
-    /// What each query visited; none of the timed build.
+    /// What each query visited; empty in the timed build.
     pub visits: Vec<V>,
-    /// When, and by which thread of the pool; none but of the profiled build.
+    /// When each query ran, and on which thread of the pool; empty except in the profiled build.
     pub spans: Vec<WarpSpan>,
 }
 
-/// Where a block's answers go, a query after the other.
+/// Receives a block's answers, query by query.
 pub struct Rows<'a, V> {
     k: usize,
     indices: &'a mut [u32],
     squared_distances: &'a mut [f32],
     visits: &'a mut [V],
-    /// Where its spans go, and its laps; `None` but in the profiled build.
+    /// The block's time spans and its clock; `None` except in the profiled build.
     timed: Option<(&'a mut [WarpSpan], Laps)>,
-    /// The problem's number of the first query.
+    /// Index of the block's first query in the problem.
     first: usize,
-    /// Queries that are answered.
     done: usize,
 }
 
 impl<V> Rows<'_, V> {
-    /// The problem's number of the block's first query.
+    /// Index of the block's first query in the problem.
     pub fn first(&self) -> usize {
         self.first
     }
 
-    /// Takes the k neighbours of the next query, and what it visited.
+    /// Stores the k neighbours of the next query and what it visited.
     pub fn put(&mut self, neighbours: impl Iterator<Item = (u32, f32)>, visits: V) {
         let entries = self.done * self.k..(self.done + 1) * self.k;
         let places = self.indices[entries.clone()].iter_mut().zip(&mut self.squared_distances[entries]);
@@ -334,7 +332,7 @@ impl<V> Rows<'_, V> {
         self.done += 1;
     }
 
-    /// Where the queries of a block are searched together: each took the time of all.
+    /// Gives each query the time of the whole block, for queries that are searched together.
     pub fn share_time(&mut self) {
         if let (Some((spans, _)), 1..) = (&mut self.timed, self.done) {
             let whole = WarpSpan { stop_ns: spans[self.done - 1].stop_ns, ..spans[0] };
@@ -344,7 +342,7 @@ impl<V> Rows<'_, V> {
 }
 
 impl<V: Clone + Default + Send> Found<V> {
-    /// Forgets the last search, and makes room for so many queries of another.
+    /// Clears the records of the last search and makes room for the next one.
     pub fn restart(&mut self, queries: usize, build: Build) {
         let rooms = |is_kept: bool| if is_kept { queries } else { 0 };
         self.visits.clear();
@@ -353,8 +351,8 @@ impl<V: Clone + Default + Send> Found<V> {
         self.spans.resize(rooms(build == Build::Profiled), WarpSpan::default());
     }
 
-    /// Answers a range of a problem's queries in blocks of so many: `search` takes their coordinates, row by
-    /// row.
+    /// Answers a range of a problem's queries in blocks of `block`. `search` receives their coordinates,
+    /// row-major.
     pub fn in_blocks(
         &mut self,
         problem: &Problem,
@@ -374,11 +372,11 @@ impl<V: Clone + Default + Send> Found<V> {
             Rows { k, indices, squared_distances, visits, timed, first, done: 0 }
         };
         if count == 1 {
-            // A single work item runs on this thread: the pool may be busy with another run.
+            // Run a single work item on this thread: the pool may be busy with another run.
             let mut rows = rows(queries.start, indices, squared_distances, &mut self.visits, &mut self.spans);
             return search(coordinates, &mut rows);
         }
-        // Of what is not kept every block has an empty part.
+        // Arrays that this build does not record are empty; every block then gets an empty slice.
         let blocks = count.div_ceil(block);
         let mut visits: Vec<&mut [V]> = self.visits.chunks_mut(block).collect();
         visits.resize_with(blocks, Default::default);
@@ -408,10 +406,9 @@ mod tests {
                 && first.stop_ns == second.start_ns
                 && second.start_ns <= second.stop_ns
         );
-        assert_eq!((first.sm, first.warp), (0, 0), "a test is no thread of the pool");
+        assert_eq!((first.sm, first.warp), (0, 0), "a test does not run on the pool");
     }
 
-    /// Counts nothing, and takes no time.
     struct Idle;
 
     impl Searcher for Idle {

@@ -3,11 +3,11 @@
 use crate::knn::{EngineError, Problem, answer_bytes};
 use crate::memory;
 
-/// Copies of the answer alive at once during a run: in the engine, downloaded and reported.
+/// Copies of the answer in memory during a run: in the engine, downloaded, and reported.
 const ANSWERS: u64 = 3;
 
 /// Rejects a problem if its answers and `index` bytes (the engine's own copy of the points) exceed the
-/// available memory. Accepts everything where the system does not report available memory.
+/// available memory. Accepts everything if the system does not report available memory.
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].
@@ -20,7 +20,7 @@ fn answers(problem: &Problem) -> u64 {
     ANSWERS.saturating_mul(answer_bytes(problem.q(), problem.k()))
 }
 
-/// Rejects what needs more than the available memory.
+/// Rejects a job that needs more than the available memory.
 ///
 /// # Errors
 /// [`EngineError::HostMemory`].

@@ -1,10 +1,10 @@
-//! The engines: each is a folder, and a row in the table below. Nothing else lists them.
+//! The engines. Each is a folder and a row in [`ENGINES`]; nothing else lists them.
 //!
-//! An engine declares itself in a [`Descriptor`], and says how a loaded problem is searched: on the processor
-//! by a [`cpu::Searcher`], on a GPU by the kernels that it launches (`cuda/search.rs`). What all engines have
-//! in common is there.
+//! An engine declares itself in a [`Descriptor`] and says how it searches a loaded problem: on the CPU by a
+//! [`cpu::Searcher`], on a GPU by the kernels that it launches (`cuda/search.rs`). Those two modules hold the
+//! code that engines share.
 
-// Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
+// Aliases, so that paths such as `crate::memory` and `crate::knn` are the same in every crate.
 use warpscope_base::{files, memory, progress};
 #[cfg(test)]
 use warpscope_cloud as cloud;
@@ -27,7 +27,7 @@ mod testing;
 
 use crate::knn::Descriptor;
 
-/// All engines in listing order: those that report most about a search first.
+/// All engines in listing order: those that report most about a search come first.
 pub static ENGINES: &[&Descriptor] = &[
     &cuda::DIRECT,
     &cuda::SPLIT,

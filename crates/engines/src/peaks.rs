@@ -1,5 +1,5 @@
-//! Measures what a device does at most ([`Peaks`]), so that a search can be held against it; here a
-//! processor, in `cuda/peaks.rs` a GPU.
+//! Measures the peak rates of a device ([`Peaks`]), to which the rates of a search are compared. This file
+//! measures the CPU, `cuda/peaks.rs` a GPU.
 
 use std::time::Instant;
 
@@ -10,33 +10,34 @@ use super::cuda;
 use crate::knn::{DeviceId, EngineError, Peaks};
 use crate::memory;
 
-/// Lanes of a sum: two vectors of AVX2, or one of AVX-512.
+/// Lanes of one accumulator: two AVX2 vectors, or one of AVX-512.
 const LANES: usize = 16;
 
 type Vector = [f32; LANES];
 
-/// Multiply-adds of each sum in a round.
+/// Multiply-adds per accumulator and round.
 const STEPS: usize = 16;
 
-/// Seconds of a trial. A debug build's numbers are of no use but to tests.
+/// Seconds per trial. Debug builds only run in tests, where the numbers do not matter.
 const TRIAL: f64 = if cfg!(debug_assertions) { 1e-4 } else { 4e-3 };
 
-/// Rounds that tell how many a trial has.
+/// Rounds of the calibration that determines the rounds of a trial.
 const FEW_ROUNDS: u32 = 16;
 
-/// Trials of each kind, the best of which counts: other programs take their part of some.
+/// Trials of each kind. The best one counts, because other programs disturb some of them.
 const TRIALS: usize = 6;
 
-/// Bytes that are read: many times what a cache holds.
+/// Bytes to read: many times the size of a cache.
 const MOST_BYTES: usize = if cfg!(debug_assertions) { 1 << 16 } else { 256 << 20 };
 
-/// Bytes that a thread reads before it takes the next piece.
+/// Bytes that a thread reads per work item.
 const PIECE: usize = 64 << 10;
 
-/// Measures a device, in a fraction of a second. `go_on` is asked now and then; `None` if it says no.
+/// Measures a device in a fraction of a second. Calls `go_on` now and then, and returns `None` if it returns
+/// `false`.
 ///
 /// # Errors
-/// Of a GPU, those of opening an engine there and of running it. A processor has none.
+/// On a GPU, those of opening an engine there and of running it. On the CPU, none.
 pub fn measure(device: DeviceId, go_on: &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, EngineError> {
     match device {
         DeviceId::Cpu => Ok(of_processor(go_on)),
@@ -44,12 +45,13 @@ pub fn measure(device: DeviceId, go_on: &mut dyn FnMut() -> bool) -> Result<Opti
     }
 }
 
-/// Measures the processor, with all threads of the pool; `None` if `go_on` says no.
+/// Measures the CPU with all threads of the pool; `None` if cancelled by `go_on`.
 fn of_processor(go_on: &mut dyn FnMut() -> bool) -> Option<Peaks> {
     let threads = rayon::current_num_threads() as f64;
     let mut fp32_per_second = 0.0;
     for _ in 0..TRIALS {
-        // How many sums hide the latency of an addition, and fit into registers, differs by processor.
+        // The number of accumulators that hides the latency of an addition, but fits into registers, differs
+        // by CPU.
         for (chains, work) in [(6, six as fn(u32) -> f32), (8, eight), (12, twelve)] {
             if !go_on() {
                 return None;
@@ -62,7 +64,7 @@ fn of_processor(go_on: &mut dyn FnMut() -> bool) -> Option<Peaks> {
         }
     }
     let bytes = MOST_BYTES.min((memory::available().unwrap_or(u64::MAX) / 8) as usize);
-    // Written before it is read: pages that were never touched are all the same one.
+    // Write the pages before reading them: untouched pages all map to the same one.
     let words: Vec<u32> = memory::room(bytes / 4).map_or_else(Vec::new, |mut words| {
         words.resize(bytes / 4, 1);
         words
@@ -80,7 +82,7 @@ fn of_processor(go_on: &mut dyn FnMut() -> bool) -> Option<Peaks> {
     Some(Peaks { fp32_per_second, bytes_per_second, launch_ms: None })
 }
 
-/// Seconds of the thread of the pool that takes longest for some work.
+/// Seconds that the slowest thread of the pool needs for some work.
 fn slowest<T: Send>(work: impl Fn() -> T + Sync) -> f64 {
     let took = rayon::broadcast(|_| {
         let began = Instant::now();
@@ -90,7 +92,7 @@ fn slowest<T: Send>(work: impl Fn() -> T + Sync) -> f64 {
     took.into_iter().fold(0.0, f64::max)
 }
 
-/// One step of a sum. By value, so that the compiler keeps the lanes in a register.
+/// One multiply-add per lane. Passed by value, so that the compiler keeps the lanes in a register.
 #[inline(always)]
 fn step(mut sum: Vector) -> Vector {
     for lane in &mut sum {
@@ -99,7 +101,7 @@ fn step(mut sum: Vector) -> Vector {
     sum
 }
 
-/// The loop over `$chain` sums, each with a name of its own: an array of them would be kept in memory.
+/// Generates a loop over accumulators that are separate variables: an array of them would be kept in memory.
 macro_rules! multiply_adds {
     ($name:ident: $($chain:ident)*) => {
         #[multiversion(
@@ -144,7 +146,7 @@ mod tests {
 
     #[test]
     fn the_processor_is_measured() {
-        let peaks = of_processor(&mut || true).expect("nobody cancels");
+        let peaks = of_processor(&mut || true).expect("not cancelled");
         assert!(
             peaks.are_sensible() && peaks.bytes_per_second.is_some() && peaks.launch_ms.is_none(),
             "{peaks:?}"
@@ -152,10 +154,10 @@ mod tests {
         assert_eq!(of_processor(&mut || false), None);
     }
 
-    /// The sums are what they should be, so that no step was left out.
+    /// The sums have the expected values, so no step was optimised away.
     #[test]
     fn every_step_is_taken() {
-        // 1, 1.5, 1.75, …: after 16 steps 2 − 2⁻¹⁶, which is not yet 2.
+        // 1, 1.5, 1.75, …: after 16 steps 2 − 2⁻¹⁶, which is not yet rounded to 2.
         let each = 2.0 - 0.5f32.powi(STEPS as i32);
         let all = |lanes: usize| (0..lanes).fold(0.0f32, |all, _| all + each);
         assert_eq!([six(1), eight(1), twelve(1)], [6, 8, 12].map(|chains| all(chains * LANES)));

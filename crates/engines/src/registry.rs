@@ -1,4 +1,4 @@
-//! Look-ups in the table of engines. Code outside the engines' folders distinguishes them only by their
+//! Look-ups in the table of engines. Code outside the engines' folders tells engines apart only by their
 //! descriptors.
 
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ pub fn find(id: EngineId) -> Option<&'static Descriptor> {
 /// Opens an engine on a device (`None`: its default device), loading drivers and libraries.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], saying what is missing and how to get it.
+/// [`EngineError::Unavailable`], which says what is missing and how to get it.
 pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError> {
     let unknown = || EngineError::Unavailable {
         engine: id,
@@ -27,7 +27,7 @@ pub fn open(id: EngineId, device: Option<DeviceId>) -> Result<Box<dyn Engine>, E
     engine.open_on(device.unwrap_or_else(|| default_device(engine)))
 }
 
-/// All names, in the order of [`ENGINES`].
+/// The names of all engines, in the order of [`ENGINES`].
 pub fn names() -> Vec<&'static str> {
     names_of(|_| true)
 }
@@ -38,15 +38,15 @@ pub fn grouped() -> impl Iterator<Item = (Group, Vec<&'static Descriptor>)> {
     Group::ALL.into_iter().map(move |group| (group, of(group))).filter(|(_, engines)| !engines.is_empty())
 }
 
-/// The device that an engine runs on when none is asked for: the first of its kinds that this machine has.
+/// The default device of an engine: the first of its device kinds that this machine has.
 pub fn default_device(engine: &Descriptor) -> DeviceId {
     static GPU: OnceLock<bool> = OnceLock::new();
     let there = |kind: &DeviceKind| *kind == DeviceKind::Cpu || *GPU.get_or_init(|| cuda::gpus() > 0);
     engine.runs_on.iter().copied().find(there).map_or_else(|| engine.first_device(), DeviceKind::first)
 }
 
-/// The devices of this machine on which an engine may run, the default first. GPU 0 is always listed, even if
-/// the driver shows none: opening the engine there reports what is missing.
+/// The devices of this machine that an engine can run on, the default first. GPU 0 is always listed, even if
+/// the driver reports none: opening the engine there reports what is missing.
 pub fn devices(engine: &Descriptor) -> Vec<DeviceId> {
     let of = |kind: &DeviceKind| match kind {
         DeviceKind::Cpu => vec![DeviceId::Cpu],
@@ -58,7 +58,7 @@ pub fn devices(engine: &Descriptor) -> Vec<DeviceId> {
     devices
 }
 
-/// Bytes of a device's memory that are free; `None` where nobody tells.
+/// Bytes of free memory on a device; `None` if the system does not report it.
 pub fn free_memory(device: DeviceId) -> Option<u64> {
     match device {
         DeviceId::Cpu => memory::available(),
@@ -66,35 +66,35 @@ pub fn free_memory(device: DeviceId) -> Option<u64> {
     }
 }
 
-/// The declaration of a counted column; `None` if this program knows no such engine or column.
+/// The declaration of a measure; `None` if this program does not have the engine or the measure.
 pub fn measure(engine: EngineId, name: &str) -> Option<&'static Measure> {
     find(engine)?.measure(name)
 }
 
-/// The engines that count a given measure, by name. Selection kernels are for comparison: they are named
-/// where no other engine counts it.
+/// Names of the engines that count a given measure. Selection kernels exist for comparison, so they are named
+/// only if no other engine counts it.
 pub fn counting(name: &str) -> Vec<&'static str> {
     let counts = |engine: &Descriptor| engine.measure(name).is_some();
     let usual = names_of(|engine| counts(engine) && engine.group != Group::Selection);
     if usual.is_empty() { names_of(counts) } else { usual }
 }
 
-/// The engines that count anything, by name.
+/// Names of the engines that count anything.
 pub fn with_measures() -> Vec<&'static str> {
     names_of(Descriptor::counts)
 }
 
-/// The engines that keep a convergence history, by name.
+/// Names of the engines that record a convergence history.
 pub fn with_history() -> Vec<&'static str> {
     names_of(|engine| engine.convergence.is_some())
 }
 
-/// The engines that time the phases of each warp, by name.
+/// Names of the engines that time the phases of each warp.
 pub fn with_profile() -> Vec<&'static str> {
     names_of(|engine| !engine.phases.is_empty())
 }
 
-/// The engines whose search can be walked through, by name.
+/// Names of the engines whose search can be shown step by step.
 pub fn with_walk() -> Vec<&'static str> {
     names_of(|engine| engine.walk.is_some())
 }
@@ -103,7 +103,7 @@ fn names_of(are: impl Fn(&Descriptor) -> bool) -> Vec<&'static str> {
     ENGINES.iter().filter(|engine| are(engine)).map(|engine| engine.id.as_str()).collect()
 }
 
-/// The engines that find what a goal asks for.
+/// The engines that support a goal.
 pub fn able(goal: Goal) -> impl Iterator<Item = &'static Descriptor> {
     ENGINES.iter().copied().filter(move |engine| engine.finds(goal))
 }
@@ -128,7 +128,7 @@ mod tests {
     fn descriptors_are_complete_and_differ() {
         let mut ids = HashSet::new();
         for engine in ENGINES {
-            assert!(ids.insert(engine.id), "{} is there twice", engine.id);
+            assert!(ids.insert(engine.id), "duplicate id {}", engine.id);
             assert!(
                 engine.about.ends_with('.') && !engine.source.is_empty() && !engine.runs_on.is_empty(),
                 "{}",
@@ -136,7 +136,7 @@ mod tests {
             );
             assert!(
                 !engine.keeps.is_empty() && engine.keeps.is_sorted_by_key(|keeps| keeps.place),
-                "{}: what it keeps, fastest memory first",
+                "{}: keeps must be sorted, fastest memory first",
                 engine.id
             );
             assert!(
@@ -148,7 +148,7 @@ mod tests {
                 engine.id
             );
             let columns: HashSet<_> = engine.measures.iter().map(|measure| measure.name).collect();
-            assert_eq!(columns.len(), engine.measures.len(), "{}: two measures of a name", engine.id);
+            assert_eq!(columns.len(), engine.measures.len(), "{}: duplicate measure names", engine.id);
             assert!(
                 engine
                     .measures
@@ -160,14 +160,10 @@ mod tests {
             );
             assert!(
                 engine.convergence.is_none_or(|name| engine.measure(name).is_some()),
-                "{}: nothing counts its history",
+                "{}: history without its measure",
                 engine.id
             );
-            assert!(
-                engine.phases.is_empty() || engine.counts(),
-                "{}: a profile is of the counted build",
-                engine.id
-            );
+            assert!(engine.phases.is_empty() || engine.counts(), "{}: phases without counters", engine.id);
         }
     }
 

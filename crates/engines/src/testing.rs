@@ -7,25 +7,25 @@ use crate::knn::{
     Answer, Build, Descriptor, DeviceId, Metric, Neighbors, Parameters, Problem, Queries, Setup,
 };
 
-/// A problem of points in processing order, whose queries are rows.
+/// A problem whose points are in file order and whose queries are rows of it.
 pub fn problem(dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
     of_metric(Metric::L2, dims, values, rows, k)
 }
 
-/// The same by another metric.
+/// The same as [`problem`], with another metric.
 pub fn of_metric(metric: Metric, dims: usize, values: Vec<f64>, rows: Vec<u32>, k: usize) -> Problem {
     let setup = Setup { k, metric, order: Order::File, seed: 0, exclude_self: false, drop_zero_rows: false };
     Problem::new(&Arc::new(cloud(dims, values)), &Queries::Rows(rows), setup).unwrap()
 }
 
-/// A cloud of the values of its points, row by row.
+/// A cloud from row-major coordinates.
 pub fn cloud(dims: usize, values: Vec<f64>) -> PointCloud {
     let columns = (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect();
     let source = Source::Generate { spec: "test".to_owned(), seed: 0 };
     PointCloud::from_table(Table { columns, values }, source, None, false).unwrap()
 }
 
-/// Coordinates from 0 to 1 without a pattern.
+/// Pseudo-random coordinates from 0 to 1.
 pub fn scattered(n: usize, dims: usize) -> Vec<f64> {
     let mut state = 7u64;
     let next = |_| {
@@ -35,7 +35,7 @@ pub fn scattered(n: usize, dims: usize) -> Vec<f64> {
     (0..n * dims).map(next).collect()
 }
 
-/// Neighbours, and what was counted of each query, by column, of an engine on the processor.
+/// Searches a problem with a CPU engine; returns the neighbours and the counters of each query.
 pub fn search(
     engine: &'static Descriptor,
     problem: &Problem,

@@ -1,5 +1,6 @@
-//! What host and kernels agree on: `cuda/**/*interface.cuh`, as parsed by `build/interface.rs`. Here is what
-//! all kernels write besides the answer; a folder's own constants and structs are in the module of its name.
+//! The interface between host and kernels, generated from `cuda/**/*interface.cuh` by `build/interface.rs`.
+//! This module has what all kernels write besides the answer; the constants and structs of a folder are in
+//! the module of its name.
 
 use cudarc::driver::ValidAsZeroBits;
 use cudarc::driver::sys::CUdeviceptr;
@@ -38,7 +39,7 @@ const _: () = {
 };
 
 impl TallyOut {
-    /// The buffers advanced to the entries of `query`.
+    /// The buffers, advanced to the entries of `query`.
     pub fn from(self, query: usize) -> Self {
         let after = |pointer: CUdeviceptr, bytes: usize| {
             if pointer == 0 { 0 } else { pointer + (query * bytes) as u64 }
@@ -55,8 +56,7 @@ impl TallyOut {
     }
 }
 
-/// Checks that the counts of a query, which the host reads as numbers, have the members of the twin's in the
-/// same places.
+/// Checks that the counters of a query, which the host reads as numbers, have the twin's memory layout.
 macro_rules! laid_out_as_the_twin {
     ($twin:ty: $($member:ident)*) => {
         assert!(size_of::<Visits>() == size_of::<$twin>());
@@ -146,7 +146,7 @@ pub mod select {
 
     include!(concat!(env!("OUT_DIR"), "/select_interface.rs"));
 
-    // The twin counts and reads as the device does.
+    // The twin counts and reads like the device.
     const _: () = {
         assert!(COUNTS as usize == select::COUNTS);
         assert!(BITS_ITEMS as usize == select::bits::ITEMS && BITS_KEYS as usize == select::bits::KEYS);

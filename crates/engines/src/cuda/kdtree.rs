@@ -17,19 +17,18 @@ use crate::host_memory;
 use crate::kdtree_threads::{KDTREE_THREADS, MEASURES, Tree};
 use crate::knn::{Build, DeviceId, Engine, EngineError, MAX_COUNTED_CHUNK, Measure, Problem};
 
-/// The unit of the search.
 const SEARCH: &str = "kdtree/search";
 
-/// Entries of the heaps of one launch: half a gigabyte.
+/// Heap entries per launch: half a gigabyte.
 const MOST_ENTRIES: usize = 1 << 26;
 
-/// Threads of a multiprocessor that hide most of the latency of memory.
+/// Threads per multiprocessor that hide most of the memory latency.
 const RESIDENT_THREADS: usize = 512;
 
 /// Opens a given GPU for the engine.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], saying what is missing and how to get it.
+/// [`EngineError::Unavailable`], which says what is missing and how to get it.
 pub fn open_kdtree(device: DeviceId) -> Result<Box<dyn Engine>, EngineError> {
     let unit = Unit::new(SEARCH, 0, 2);
     search::open(&KDTREE_THREADS, device, unit, |cuda, problem, _| Ok(Box::new(load(cuda, problem)?)))
@@ -42,11 +41,10 @@ struct KdTree {
     positions: Arc<Positions>,
     search: BuildKernels,
     heaps: CudaSlice<u64>,
-    /// Queries that one launch answers.
+    /// Queries per launch.
     slice: usize,
 }
 
-/// BuildKernels the tree, reserves memory and uploads both.
 fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTree>, EngineError> {
     let (n, d, k, q) = (problem.n(), problem.dims(), problem.k(), problem.q());
     let dims = if d == 2 || d == 3 { d as u32 } else { 0 };
@@ -54,7 +52,7 @@ fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTre
     let search = BuildKernels::load(cuda, KDTREE_THREADS.id, unit, |build| kdtree_entry(dims, build))?;
     let slice = (MOST_ENTRIES / k).max(1).min(q);
     let searching = (8 * slice * k + q.min(MAX_COUNTED_CHUNK) * 4 * MEASURES.len()) as u64;
-    // Positions are of use only together with their points, which another engine may have taken off the
+    // Positions are only valid together with their points, which another engine may have evicted from the
     // device.
     let points =
         problem.cache().get(cuda.device_id, |points: &DevicePoints| points.serve(Form::Nodes, n * d));
@@ -82,7 +80,7 @@ fn load<'a>(cuda: &'a mut Cuda, problem: &Problem) -> Result<GpuSearch<'a, KdTre
     })?;
     let positions = match (positions, &tree) {
         (Some(positions), _) => positions,
-        // Points that another search left there, in the same order.
+        // Another search left the points on the device, in the same order.
         (None, Some(tree)) => {
             Arc::new(Positions(cuda.stream.clone_htod(&tree.positions).map_err(|error| cuda.failed(error))?))
         }
@@ -129,8 +127,8 @@ impl Kernels for KdTree {
                 visits,
             };
             let config = blocks(query_count.div_ceil(SEARCH_THREADS), SEARCH_THREADS);
-            // SAFETY: the arguments are the kernel's parameter; their pointers are to this search's buffers,
-            // which are as long as they say.
+            // SAFETY: the arguments are the kernel's parameter; their pointers are to buffers of this search
+            // with the sizes that they state.
             unsafe { launch(stream, self.search.of(build), config, &arguments) }?;
         }
         memory.timer.stop(stream)
@@ -141,8 +139,8 @@ impl Kernels for KdTree {
     }
 
     fn chunk_unit(&self, cuda: &Cuda, _memory: &Memory) -> usize {
-        // A search is a chain of loads, each of which waits for the one before: a thread's time is a
-        // launch's, and fewer queries would not come back much sooner.
+        // A search is a chain of dependent loads: a launch takes as long as one of its threads, so fewer
+        // queries would not be much faster.
         (cuda.multiprocessors() as usize * RESIDENT_THREADS).min(self.slice)
     }
 

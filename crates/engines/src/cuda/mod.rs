@@ -1,6 +1,6 @@
 //! The warp-per-query kernel on an NVIDIA GPU.
 //!
-//! A file or folder per kernel, named as in `cuda/`, and what they share:
+//! Each kernel has a file or folder, named as in `cuda/`. The others are shared:
 //!
 //! | file | holds |
 //! |---|---|
@@ -9,16 +9,16 @@
 //! | `filtered/` | the tensor-core filtered search, for more dimensions |
 //! | `index/` | the engine `bvh`: the tree of boxes, built and searched |
 //! | `interface.rs` | constants and structs shared by host and kernels |
-//! | `kdtree.rs` | the engine `kdtree-threads`: a k-d tree, a thread a query |
-//! | `peaks.rs` | measures what the device does at most |
-//! | `search.rs` | what the searches of all engines have in common |
-//! | `select/` | the selectors: k-selection of the literature, from a matrix of distances |
+//! | `kdtree.rs` | the engine `kdtree-threads`: a k-d tree, one thread per query |
+//! | `peaks.rs` | measures the peak rates of a device |
+//! | `search.rs` | code shared by all engines on a GPU |
+//! | `select/` | the selectors from the literature, on a matrix of distances |
 //! | `split/` | the engine `cuda-split`: few queries, with the points split over the whole GPU |
 //! | `step/` | the engines `step` and `step-exhaustive`: clusters, sorted for each query |
 //! | `trace/` | one query's search, recorded by the GPU event by event |
 //! | `tune.rs` | searches for the fastest policy on a device |
 //!
-//! All unsafe code of the engines is here, but for one call (`gemm_heap/product.rs`): the driver is called
+//! All unsafe code of the engines is here, except for one call (`gemm_heap/product.rs`). The driver is called
 //! through `cudarc`, whose safe layer covers memory, streams and events; launches, cuBLAS and NVRTC are
 //! inherently unsafe.
 
@@ -83,7 +83,7 @@ pub static DIRECT: Descriptor = Descriptor {
     convergence: Some(rules::CONVERGENCE),
     phases: &rules::PHASES,
     parameters: &PARAMETERS,
-    // Behind the filter the tensor cores compute most of them, in another precision.
+    // Behind the filter, the tensor cores compute most of them, in another precision.
     distances: |n, parameters, _| (parameters.get("kernel") != Some("filter")).then_some(n as f64),
     cost: |shape, _| direct::cost(shape),
     traces: true,
@@ -98,32 +98,32 @@ static PARAMETERS: [Parameter; 9] = {
     [
         Parameter {
             name: "kernel",
-            help: "Every distance by the kernel itself, or the tensor cores' filter before it.",
+            help: "Compute every distance directly, or filter points on the tensor cores first.",
             values: Values::Words(&["direct", "filter"]),
-            default: "the filter from 4 dimensions on, where there are points enough",
+            default: "the filter from 4 dimensions on, if there are enough points",
         },
-        number("warps", "Warps in a block.", 32),
-        number("queries", "Queries that a warp owns: they share the points that it has loaded.", 8),
-        number("window", "Groups of 32 points that are scanned for one vote.", 32),
+        number("warps", "Warps per block.", 32),
+        number("queries", "Queries per warp, which share the points that it has loaded.", 8),
+        number("window", "Groups of 32 points scanned per vote.", 32),
         number(
             "batch",
-            "Points that are staged together, whole windows; in other dimensions than 2 and 3, one window.",
+            "Points staged together, in whole windows; exactly one window unless d is 2 or 3.",
             16_384,
         ),
         number("slots", "Batches in shared memory at a time, from compute capability 9.0 on.", 8),
-        number("tile", "Dimensions that are staged together, where there are not 2 or 3.", 64),
+        number("tile", "Dimensions staged together, unless d is 2 or 3.", 64),
         Parameter {
             name: "blocks",
-            help: "Blocks that a multiprocessor should hold at least, which caps the registers; 0 leaves \
-                   that to the compiler.",
+            help: "Blocks per multiprocessor to aim for, which caps the registers; 0 leaves that to the \
+                   compiler.",
             values: Values::Numbers(0..=32),
             default: "from the tuned table",
         },
         Parameter {
             name: "exact-d",
-            help: "Whether the kernel is compiled for this number of dimensions alone.",
+            help: "Whether the kernel is compiled for exactly this number of dimensions.",
             values: Values::Words(&["no", "yes"]),
-            default: "yes where that saves more than compiling takes",
+            default: "yes if that saves more time than compiling takes",
         },
     ]
 };
@@ -131,24 +131,24 @@ static PARAMETERS: [Parameter; 9] = {
 /// Assumed if the device does not report its multiprocessors; deliberately small.
 const FEW_MULTIPROCESSORS: u32 = 16;
 
-/// The engine `cuda`. It owns the device's context and a stream, and keeps the kernels that it loads.
+/// The engine `cuda`. It owns the device's context and a stream, and caches the loaded kernels.
 pub struct Cuda {
     device_id: DeviceId,
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     kernels: kernels::Kernels,
     device: DeviceInfo,
-    /// Result of the accuracy probe ([`filtered`]): tensor-core loss relative to what the filter assumes;
-    /// `None` until measured.
+    /// Result of the accuracy probe ([`filtered`]): the loss of the tensor cores relative to what the filter
+    /// assumes; `None` until measured.
     tensor_core_loss: Option<Result<f64, String>>,
 }
 
 impl Cuda {
-    /// Opens the first GPU that the driver shows (subject to `CUDA_VISIBLE_DEVICES`) and checks that kernels
-    /// can be loaded.
+    /// Opens the first GPU that the driver reports (subject to `CUDA_VISIBLE_DEVICES`) and checks that
+    /// kernels can be loaded.
     ///
     /// # Errors
-    /// [`EngineError::Unavailable`], saying what is missing and how to get it.
+    /// [`EngineError::Unavailable`], which says what is missing and how to get it.
     pub fn open() -> Result<Self, EngineError> {
         Self::open_on(DeviceKind::Gpu.first())
     }
@@ -188,7 +188,7 @@ impl Cuda {
         Ok(Box::new(direct::load_unit(self, problem, unit)?))
     }
 
-    /// The largest loss observed in a tensor-core sum, relative to what `docs/filter.md` assumes: above 1 the
+    /// The largest loss observed in a tensor-core sum, relative to what `docs/filter.md` assumes. Above 1 the
     /// filter is not used. Measured on first use, in well under a millisecond of GPU time.
     ///
     /// # Errors
@@ -198,7 +198,7 @@ impl Cuda {
         self.tensor_core_loss.get_or_insert_with(|| filtered::worst_loss(kernels, stream)).clone()
     }
 
-    /// A kernel of a unit, for an engine.
+    /// Loads a kernel of a unit, for an engine.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`].
@@ -206,20 +206,18 @@ impl Cuda {
         self.kernels.function(unit, name).map_err(|why| EngineError::Unavailable { engine, why })
     }
 
-    /// Multiprocessors of the device.
     fn multiprocessors(&self) -> u32 {
         let count = self.context.attribute(CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
         count.ok().and_then(|count| u32::try_from(count).ok()).unwrap_or(FEW_MULTIPROCESSORS)
     }
 
-    /// The engine's error for a driver error.
     fn failed(&self, error: cudarc::driver::DriverError) -> EngineError {
         let free = || self.context.mem_get_info().map_or(0, |(free, _)| free as u64);
         driver::engine_error(error, &self.device.name, free)
     }
 
-    /// Runs a kernel that traps, for tests of what follows a fault in a kernel. No GPU can be used by this
-    /// process afterwards.
+    /// Runs a kernel that traps, to test the behaviour after a fault in a kernel. This process cannot use any
+    /// GPU afterwards.
     #[doc(hidden)]
     pub fn trap(&mut self) -> EngineError {
         const TRAP: &str =

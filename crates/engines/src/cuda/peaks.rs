@@ -1,7 +1,8 @@
-//! Measures what a GPU does at most: FP32 instructions, bytes of its memory, launches. The kernels are
+//! Measures the peak rates of a GPU: FP32 instructions, memory bandwidth, launches. The kernels are in
 //! `cuda/peaks/peaks.cu`.
 //!
-//! Each is the best of some launches of a few milliseconds, timed by events, after the clocks have risen.
+//! Each rate is the best of several launches of a few milliseconds, timed by events, after the clocks have
+//! risen.
 
 use cudarc::driver::{CudaFunction, DevicePtr, DevicePtrMut, DriverError};
 
@@ -11,27 +12,27 @@ use super::interface::peaks::{Arithmetic, CHAINS, READS, Reads, STEPS, THREADS, 
 use super::{Cuda, DIRECT};
 use crate::knn::{DeviceId, EngineError, Peaks};
 
-/// Blocks of a multiprocessor: for arithmetic as many as it holds at least, for reads several times as many,
-/// so that the last of them leave little of it idle.
+/// Blocks per multiprocessor. For arithmetic, the number that is always resident; for reads several times as
+/// many, so that the last blocks leave little of the GPU idle.
 const BLOCKS: [u32; 2] = [4, 32];
 
-/// Milliseconds of arithmetic before anything is measured: an idle GPU's clocks are low.
+/// Milliseconds of arithmetic before measuring, because an idle GPU's clocks are low.
 const WARM_UP_MS: f64 = 20.0;
 
 /// Milliseconds that a launch of arithmetic should take.
 const LAUNCH_MS: f64 = 4.0;
 
-/// Launches of each kind, the best of which counts.
+/// Launches of each kind. The best one counts.
 const TRIALS: usize = 5;
 
-/// Empty launches, the median of which counts.
+/// Empty launches. The median counts.
 const LAUNCHES: usize = 51;
 
-/// Bytes that are read: many times what a cache holds.
+/// Bytes to read: many times the size of a cache.
 const MOST_BYTES: usize = 1 << 30;
 
-/// Measures a GPU, in some 50 ms and with up to a gigabyte of its memory. `go_on` is asked before every
-/// launch; `None` if it says no.
+/// Measures a GPU in about 50 ms and with up to a gigabyte of its memory. Calls `go_on` before every launch,
+/// and returns `None` if it returns `false`.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`], [`EngineError::MemoryRefused`], [`EngineError::Device`].
@@ -74,14 +75,14 @@ fn measure(
     let grid = many as usize * THREADS as usize * READS as usize;
     let (free, _) = cuda.context.mem_get_info()?;
     let count = MOST_BYTES.min(free / 4) / 16 / grid * grid;
-    // Without any, there is a number to point to, and nothing is read.
+    // At least one number, so that there is an address even if nothing is read.
     let words = stream.alloc_zeros::<f32>((4 * count).max(1))?;
     let words = words.device_ptr(stream).0;
     let read = || -> Result<f64, DriverError> {
         let work = Reads { words, sum, count: count as u64 };
         timer.start(stream)?;
-        // SAFETY: `Reads` is the kernel's parameter; its pointers are to buffers of this function, which are
-        // as long as it says.
+        // SAFETY: `Reads` is the kernel's parameter; its pointers are to buffers of this function with the
+        // sizes that it states.
         unsafe { launch(stream, reads, blocks(many, THREADS), &work) }?;
         timer.stop(stream)
     };

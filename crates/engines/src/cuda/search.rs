@@ -1,5 +1,5 @@
-//! What all engines on a GPU share: [`GpuSearch`], a problem in device memory that is searched by an engine's
-//! [`Kernels`], and [`open`], which makes an engine of a device and of what loads its problems.
+//! Code shared by all engines on a GPU: [`GpuSearch`] searches a problem in device memory with an engine's
+//! [`Kernels`], and [`open`] combines a device and a function that loads problems into an engine.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,31 +15,31 @@ use crate::knn::{
     Parameters, Problem, Search, SetupPhase,
 };
 
-/// What an engine launches for a range of queries.
+/// The launches of an engine for a range of queries.
 pub trait Kernels {
-    /// Measures of a query, in the order of the numbers that the counted build writes.
+    /// The measures of a query, in the order in which the counted build writes its numbers.
     fn measures(&self) -> &'static [Measure] {
         &[]
     }
 
-    /// Numbers that the counted build writes for a query; those without a measure are the last.
+    /// Numbers that the counted build writes per query; those without a measure come last.
     fn counts(&self) -> usize {
         self.measures().len()
     }
 
-    /// Where the numbers of query `number` of a range are written, if those of its first are written to
-    /// `counts`.
+    /// The address of the numbers of query `number` of a range, given the address `counts` of the first
+    /// query's; 0 if they are not written.
     fn counts_of(&self, number: usize, counts: CUdeviceptr) -> CUdeviceptr {
         if counts == 0 { 0 } else { counts + (4 * self.counts() * number) as u64 }
     }
 
-    /// The build that runs where this one is asked for.
+    /// The build that runs if `asked` is requested.
     fn build(&self, asked: Build) -> Build {
         if asked == Build::Timed { Build::Timed } else { Build::Counted }
     }
 
-    /// Answers a range of queries; returns the milliseconds that it took. The numbers of the first of them
-    /// are written to `counts`, 0 if none are.
+    /// Answers a range of queries; returns the elapsed milliseconds. Counters are written from `counts` on,
+    /// unless that is 0.
     ///
     /// # Errors
     /// Those of the driver.
@@ -52,8 +52,8 @@ pub trait Kernels {
         counts: CUdeviceptr,
     ) -> Result<f64, DriverError>;
 
-    /// Appends what the last launch, of so many queries in a build other than `Timed`, wrote besides the
-    /// counts.
+    /// Appends what the last launch, of `queries` queries in a build other than `Timed`, wrote besides the
+    /// counters.
     ///
     /// # Errors
     /// Those of the driver.
@@ -90,14 +90,14 @@ pub trait Kernels {
         50.0
     }
 
-    /// See [`Search::first_work`]. Even an index may compute all distances, of points that are equally far
+    /// See [`Search::first_work`]. Even an index may compute all distances, if the points are equally far
     /// from the query.
     fn first_work(&self, _memory: &Memory) -> u64 {
         200_000_000_000
     }
 }
 
-/// A problem loaded into device memory, and what searches it.
+/// A problem in device memory with the kernels that search it.
 pub struct GpuSearch<'a, K> {
     pub cuda: &'a mut Cuda,
     pub memory: Memory,
@@ -105,12 +105,11 @@ pub struct GpuSearch<'a, K> {
     built_ms: Option<f64>,
     pub resident: bool,
     counts: Option<CudaSlice<u32>>,
-    /// Queries and build of the last launch.
     last: (Range<usize>, Build),
 }
 
 impl<'a, K: Kernels> GpuSearch<'a, K> {
-    /// A search of an uploaded problem; `built_ms`: how long an index was built, unless it was there.
+    /// A search of an uploaded problem. `built_ms`: the time to build an index; `None` if it was cached.
     pub fn new(cuda: &'a mut Cuda, memory: Memory, built_ms: Option<f64>, kernels: K) -> Self {
         let resident = memory.resident && built_ms.is_none();
         Self { cuda, memory, kernels, built_ms, resident, counts: None, last: (0..0, Build::Timed) }
@@ -120,11 +119,11 @@ impl<'a, K: Kernels> GpuSearch<'a, K> {
         let stream = self.cuda.stream.clone();
         let numbers = if build == Build::Timed { 0 } else { self.kernels.counts() * queries.len() };
         if self.counts.as_ref().map_or(0, CudaSlice::len) < numbers {
-            // Free the old ones first.
+            // Free the old buffer first.
             self.counts = None;
             self.counts = Some(stream.alloc_zeros(numbers)?);
         }
-        // Those of an earlier launch may be too few for this one.
+        // The buffer of an earlier launch may be too small for this one.
         let counts =
             self.counts.as_mut().filter(|_| numbers > 0).map_or(0, |counts| counts.device_ptr_mut(&stream).0);
         self.kernels.run(self.cuda, &mut self.memory, queries, build, counts)
@@ -199,7 +198,7 @@ impl<K: Kernels> Search for GpuSearch<'_, K> {
 pub struct BuildKernels([CudaFunction; 2]);
 
 impl BuildKernels {
-    /// Loads both, by the names that `entry` makes of a build's.
+    /// Loads both; `entry` returns the kernel's name for a build's name.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`].
@@ -213,23 +212,22 @@ impl BuildKernels {
         Ok(Self([load(Build::Timed)?, load(Build::Counted)?]))
     }
 
-    /// The kernel of a build.
     pub fn of(&self, build: Build) -> &CudaFunction {
         &self.0[usize::from(build != Build::Timed)]
     }
 }
 
-/// An engine on a GPU. `load` loads a problem, as [`Engine::prepare`] does.
+/// An engine on a GPU. `load` implements [`Engine::prepare`].
 struct GpuEngine<L> {
     cuda: Cuda,
     descriptor: &'static Descriptor,
     load: L,
 }
 
-/// Opens a given GPU for an engine, whose smallest kernel is in `unit`.
+/// Opens a given GPU for an engine; `unit` has the engine's smallest kernel.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], saying what is missing and how to get it.
+/// [`EngineError::Unavailable`], which says what is missing and how to get it.
 pub fn open<L>(
     descriptor: &'static Descriptor,
     device: DeviceId,

@@ -2,8 +2,8 @@
 //! with.
 //!
 //! Policies are compiled by NVRTC and measured on given problems. The search is a coordinate descent: it
-//! varies one trait at a time (warps and blocks together, since both determine registers), keeps whatever is
-//! faster, and repeats until nothing improves. A policy is rejected if it spills, cannot be launched, or
+//! varies one trait at a time (warps and blocks together, since both determine registers), keeps every
+//! improvement, and repeats until nothing improves. A policy is rejected if it spills, cannot be launched, or
 //! gives another answer than the table's own.
 
 use std::fmt::Write as _;
@@ -21,7 +21,7 @@ const TABLE: &str = include_str!("../../../../cuda/direct/policy_table.cuh");
 /// Rounds over all traits; the second rarely finds anything.
 const ROUNDS: usize = 2;
 
-/// The builds of which none may spill.
+/// The builds that must not spill.
 const BUILDS: [Build; 3] = [Build::Timed, Build::Counted, Build::Profiled];
 
 /// The time ratio below which a change is kept: smaller gains are noise.
@@ -37,7 +37,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Geometric mean over the problems of its time relative to `other`; infinite if it was rejected.
+    /// Geometric mean over the problems of the times relative to `other`; infinite if the policy was
+    /// rejected.
     pub fn ratio(&self, other: &[f64]) -> f64 {
         let Ok(times) = &self.outcome else { return f64::INFINITY };
         (times.iter().zip(other).map(|(mine, other)| (mine / other).ln()).sum::<f64>() / other.len() as f64)
@@ -48,7 +49,7 @@ impl Trial {
 /// A row of `cuda/direct/policy_table.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Compute capability × 10; 0 for all that have no row of their own.
+    /// Compute capability × 10; 0 for all without rows of their own.
     pub arch: u32,
     /// K, the slots of a query's candidate buffer.
     pub capacity: u32,
@@ -58,7 +59,7 @@ pub struct Row {
     pub policy: Policy,
 }
 
-/// The result of tuning: the table's policy and the best one, measured alike.
+/// The result of tuning: the table's policy and the best one, measured in the same way.
 #[derive(Clone, Debug)]
 pub struct Tuned {
     pub before: Trial,
@@ -67,8 +68,8 @@ pub struct Tuned {
     pub row: Row,
 }
 
-/// Tunes the kernel that answers `problems`, which all have the same K and d, and passes each trial to `seen`
-/// with its time relative to the table's policy.
+/// Tunes the kernel that answers `problems`, which all have the same K and d. Calls `seen` with each trial
+/// and its time relative to the table's policy.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`] without NVRTC, and any error of the table's own policy.
@@ -104,7 +105,7 @@ pub fn tune(
             cuda.kernels.compile_ahead(&units, &BUILDS);
             for policy in candidates {
                 let trial = measure(cuda, policy, &mut expected);
-                // A policy may fail; but once the device itself has failed, no later measurement is valid.
+                // A policy may fail, but after the device itself has failed, no measurement is valid.
                 cuda.stream.synchronize().map_err(|error| cuda.failed(error))?;
                 let ratio = trial.ratio(&baseline);
                 seen(&trial, ratio);
@@ -140,7 +141,7 @@ const TRAITS: [fn(Policy, Variant) -> Vec<Policy>; 5] = [
         }
         all
     },
-    // Each query takes at least 2 R registers; beyond about 64 for all of them none are left.
+    // Each query takes at least 2 R registers; about 64 are available for all queries.
     |policy, variant| {
         [1, 2, 3, 4, 5, 6, 8]
             .into_iter()
@@ -192,7 +193,7 @@ fn trial(
         let kernel = cuda.kernels.search(unit, build)?;
         let local = kernel.function.get_attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES).map_err(say)?;
         if local > 0 {
-            return Err(format!("{local} bytes a thread spill"));
+            return Err(format!("{local} bytes per thread are spilled"));
         }
     }
     let mut medians = Vec::new();
@@ -225,7 +226,7 @@ fn searches(
     Ok((times, found))
 }
 
-/// The table with these rows replacing those for the same kernels; everything else is unchanged.
+/// The table with `rows` replacing those of the same kernels; everything else is unchanged.
 pub fn updated_table(table: &str, rows: &[Row]) -> String {
     let mut kept: Vec<Row> = table.lines().filter_map(parse_row).collect();
     kept.retain(|row| {

@@ -1,33 +1,33 @@
-//! Which points a matrix product leaves, and why no neighbour is missed.
+//! Filters points by a matrix product, and proves that no neighbour is missed.
 //!
-//! Points and queries are moved so that the points' mean is the origin: p' and q' are p − c and q − c,
+//! Points and queries are translated so that the points' mean is the origin: p' and q' are p − c and q − c,
 //! rounded. Let u = 2⁻²⁴ be the unit roundoff, P = |p'|², Q = |q'|², S the product ⟨p', q'⟩ as computed, D =
-//! |p − q|², all but S exact, and R the distance of the farthest in the heap by the rule. A point that
-//! belongs into the heap has a distance of at most R by the rule, so that D ≤ [`reach`]`(R)`.
+//! |p − q|², all but S exact, and R the distance of the farthest point in the heap by the rule. A point that
+//! belongs in the heap has a distance of at most R by the rule, so D ≤ [`reach`]`(R)`.
 //!
-//! - *Moving.* A coordinate of p' is that of p − c within u/(1 − u) of itself, so p' − q' is p − q but for an
-//!   error whose length is at most u/(1 − u)·(|p'| + |q'|). Hence |p' − q'|² differs from D by at most (|p'|
-//!   + |q'|)²·(2u + …) ≤ 5u·(P + Q), as (a + b)² ≤ 2a² + 2b².
-//! - *Multiplying.* Whatever the order of the sum, with or without fused multiply-add, |S − ⟨p', q'⟩| ≤
+//! - *Translation.* A coordinate of p' is within u/(1 − u) of that of p − c, relative to itself. So p' − q'
+//!   equals p − q up to an error whose length is at most u/(1 − u)·(|p'| + |q'|). Hence |p' − q'|² differs
+//!   from D by at most (|p'| + |q'|)²·(2u + …) ≤ 5u·(P + Q), as (a + b)² ≤ 2a² + 2b².
+//! - *Multiplication.* In any order of summation, with or without fused multiply-add, |S − ⟨p', q'⟩| ≤
 //!   γ·Σ|p'ⱼ q'ⱼ| + d·2⁻¹⁵⁰, where γ = (d + 2)u/(1 − (d + 2)u) (Higham, Accuracy and Stability of Numerical
-//!   Algorithms, §3.1), and the last term is what products below the normal numbers lose. By Cauchy and
-//!   Schwarz, and as 2ab ≤ a² + b², twice that is at most γ·(P + Q) + d·2⁻¹⁴⁹.
+//!   Algorithms, §3.1). The last term is what products below the normal numbers lose. By Cauchy and Schwarz,
+//!   and as 2ab ≤ a² + b², twice that is at most γ·(P + Q) + d·2⁻¹⁴⁹.
 //!
-//! Together, with Γ = (d + 9)u/(1 − (d + 9)u), of which 2u are for P and Q in f64: P + Q − 2S ≤ reach(R) +
+//! Let Γ = (d + 9)u/(1 − (d + 9)u), which includes 2u for P and Q in f64. Together: P + Q − 2S ≤ reach(R) +
 //! Γ·(P + Q) + d·2⁻¹⁴⁹, or
 //!
 //! ```text
 //! S − (1 − Γ)P/2  ≥  ((1 − Γ)Q − reach(R) − d·2⁻¹⁴⁹)/2
 //! ```
 //!
-//! The second term on the left is a number of each point, the right side one of each query and R. Both are
-//! rounded down to f32. The first only makes the left side larger; and rounding is monotone, so that the
-//! difference as computed in f32 reaches what the exact one reaches. A point that does not reach it is left
-//! out; one whose product is no number is not.
+//! The second term on the left depends only on the point, the right side only on the query and R. Both are
+//! rounded down to f32. For the left side this only makes it larger. Rounding is monotone, so the difference
+//! as computed in f32 reaches the bound if the exact one does. A point that does not reach it is discarded; a
+//! NaN product is not.
 //!
-//! All of that needs sums that stay below the largest f32. Where |p'||q'| of a query and the farthest point
-//! might not, or where there are so many dimensions that Γ says nothing, its limit is −∞: all of its
-//! distances are computed by the rule.
+//! All of this needs sums below the largest f32. If |p'||q'| of a query and the farthest point might exceed
+//! it, or if there are so many dimensions that Γ is useless, the query's limit is −∞: all of its distances
+//! are computed by the rule.
 
 use multiversion::multiversion;
 use rayon::prelude::*;
@@ -37,13 +37,13 @@ use crate::knn::distance::reach;
 /// The unit roundoff of f32.
 pub(super) const ROUNDOFF: f64 = 1.0 / (1u32 << 24) as f64;
 
-/// The most points of a block: their products with a block of queries stay in a core's cache.
+/// The most points per block: their products with a block of queries stay in a core's cache.
 const MOST_POINTS: usize = 1024;
 
-/// Blocks of fewer points than that hold a multiple of as many.
+/// The size of a smaller block is a multiple of this.
 const GRANULARITY: usize = 16;
 
-/// Points of a block where there are n.
+/// Points per block, for n points.
 pub fn block_points(n: usize) -> usize {
     n.next_multiple_of(GRANULARITY).min(MOST_POINTS)
 }
@@ -53,15 +53,15 @@ pub fn bytes(n: usize, dims: usize) -> usize {
     4 * n.next_multiple_of(block_points(n)) * dims + 4 * n
 }
 
-/// The points about their mean, in blocks.
+/// The points relative to their mean, in blocks.
 pub struct Filter {
     dims: usize,
     centre: Vec<f32>,
-    /// p', block by block, in a block dimension by dimension. The last block is padded with zeros.
+    /// p', block by block, each block dimension by dimension. The last block is padded with zeros.
     columns: Vec<f32>,
     /// (1 − Γ)P/2 of each point, rounded down.
     terms: Vec<f32>,
-    /// Points of a block.
+    /// Points per block.
     block: usize,
     /// The largest P.
     largest: f64,
@@ -73,19 +73,19 @@ pub struct Block<'a> {
     pub first: u32,
     /// p', dimension by dimension, padded.
     pub columns: &'a [f32],
-    /// Of each point that is there.
+    /// One per point, without padding.
     pub terms: &'a [f32],
 }
 
-/// What a query's products are held against.
+/// The bound that a query's products are compared with.
 pub struct Bound {
-    /// (1 − Γ)Q; −∞ where nothing can be said.
+    /// (1 − Γ)Q; −∞ if nothing can be proven.
     kept: f64,
     dims: usize,
 }
 
 impl Filter {
-    /// Moves n points of `dims` coordinates, row-major.
+    /// Translates n points of `dims` coordinates, row-major.
     pub fn new(points: &[f32], dims: usize) -> Self {
         let n = points.len() / dims;
         let mut sums = vec![0.0f64; dims];
@@ -128,7 +128,7 @@ impl Filter {
         })
     }
 
-    /// Queries, row-major, about the centre.
+    /// Translates queries, row-major, to the points' mean.
     pub fn centred(&self, queries: &[f32]) -> Vec<f32> {
         queries
             .chunks_exact(self.dims)
@@ -136,11 +136,11 @@ impl Filter {
             .collect()
     }
 
-    /// What the products of a query are held against, which is about the centre.
+    /// The bound for the products of a translated query.
     pub fn bound(&self, query: &[f32]) -> Bound {
         let norm: f64 = query.iter().map(|&value| f64::from(value).powi(2)).sum();
         let most = f64::from(f32::MAX) / 4.0;
-        // A norm that is infinite, or no number, is in no range.
+        // The range check also rejects infinite and NaN norms.
         let is_sure =
             kept(self.dims) >= 0.5 && (0.0..most * most).contains(&(norm * self.largest)) && norm.is_finite();
         Bound { kept: if is_sure { kept(self.dims) * norm } else { f64::NEG_INFINITY }, dims: self.dims }
@@ -148,8 +148,8 @@ impl Filter {
 }
 
 impl Bound {
-    /// What the product of a point less its term must reach, if the point's distance by the rule is at most
-    /// this.
+    /// The least value of a point's product minus its term, if its distance by the rule is at most
+    /// `squared_distance`.
     pub fn limit(&self, squared_distance: f32) -> f32 {
         rounded_down(
             (self.kept - reach(squared_distance, self.dims) - self.dims as f64 * 2f64.powi(-149)) / 2.0,
@@ -163,20 +163,20 @@ fn kept(dims: usize) -> f64 {
     1.0 - errors / (1.0 - errors).max(ROUNDOFF)
 }
 
-/// The largest f32 that is not above a number.
+/// The largest f32 not above `value`.
 pub(super) fn rounded_down(value: f64) -> f32 {
     let nearest = value as f32;
     if f64::from(nearest) > value { nearest.next_down() } else { nearest }
 }
 
-/// Whether a product less its point's term reaches a limit, or is no number.
+/// Whether a product minus its point's term reaches a limit or is NaN.
 #[inline(always)]
 pub fn reaches(product: f32, term: f32, limit: f32) -> bool {
     let is_below = product - term < limit;
     !is_below
 }
 
-/// Whether any of some products does.
+/// Whether [`reaches`] holds for any of the products.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
     "x86_64+avx2+fma",

@@ -1,32 +1,33 @@
-//! The k largest inner products: a matrix product in f32, what it leaves by the rule, and a heap for each
-//! query. A product and its margin say which points may have one of the k largest, and no point is missed:
+//! The k largest inner products: a matrix product in f32, exact products of the points that pass it, and a
+//! heap per query. A product and its margin tell which points may have one of the k largest, and no point is
+//! missed:
 //!
 //! Let u = 2⁻²⁴ be the unit roundoff of f32, S the product ⟨p, q⟩ as the matrix product computes it, V as the
-//! rule does (in f64), and R the least V in the heap. A point that belongs into the heap has V ≥ R: of equal
-//! ones the smaller row comes first.
+//! rule does (in f64), and R the least V in the heap. A point that belongs in the heap has V ≥ R: among equal
+//! products the smaller row comes first.
 //!
-//! - *Multiplying.* Whatever the order of the sum, with or without fused multiply-add, |S − ⟨p, q⟩| ≤ γ·Σ|pⱼ
+//! - *Multiplication.* In any order of summation, with or without fused multiply-add, |S − ⟨p, q⟩| ≤ γ·Σ|pⱼ
 //!   qⱼ| + d·2⁻¹⁴⁹, where γ = d·u/(1 − d·u) (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
-//!   §3.1), and the last term is what products below the normal numbers lose. By Cauchy and Schwarz, Σ|pⱼ qⱼ|
-//!   ≤ |p|·|q|.
+//!   §3.1). The last term is what products below the normal numbers lose. By Cauchy and Schwarz, Σ|pⱼ qⱼ| ≤
+//!   |p|·|q|.
 //! - *The rule.* |V − ⟨p, q⟩| ≤ γ'·|p|·|q|, where γ' is γ for u' = 2⁻⁵³. For d up to 2²² that is less than
 //!   u·|p|·|q|.
 //!
-//! Together, with Γ = (d + 9)u/(1 − (d + 9)u), of which one u is for the rule and one for |p| and |q| in f64:
+//! Let Γ = (d + 9)u/(1 − (d + 9)u), which includes one u for the rule and one for |p| and |q| in f64.
+//! Together:
 //!
 //! ```text
 //! S + Γ|p|·|q|  ≥  R − d·2⁻¹⁴⁹
 //! ```
 //!
-//! Γ|p| is a number of each point, |q| one of each query; both are rounded up to f32, and the former has 2u
-//! more, which the rounding of their product in f32 may lose, or 2⁻¹⁵⁰ where it is below the normal numbers.
-//! The right side is rounded down. Rounding is monotone, so that the left side as computed in f32 reaches
-//! what the exact one reaches. A point that does not reach it is left out; one whose product is no number is
-//! not.
+//! Γ|p| depends only on the point, |q| only on the query. Both are rounded up to f32. The former gets 2u
+//! more, which covers the rounding of their product in f32, or 2⁻¹⁵⁰ below the normal numbers. The right side
+//! is rounded down. Rounding is monotone, so the left side as computed in f32 reaches the bound if the exact
+//! one does. A point that does not reach it is discarded; a NaN product is not.
 //!
-//! All of that needs sums that stay below the largest f32. Where |p|·|q| of a query and the longest point
-//! might not, or where there are so many dimensions that Γ says nothing, the limit is −∞: all products are
-//! computed by the rule.
+//! All of this needs sums below the largest f32. If |p|·|q| of a query and the longest point might exceed it,
+//! or if there are so many dimensions that Γ is useless, the limit is −∞: all products are computed by the
+//! rule.
 
 use std::collections::BinaryHeap;
 use std::ops::Range;
@@ -40,10 +41,10 @@ use crate::host_memory;
 use crate::knn::EngineError;
 use crate::knn::inner_product::{LargestProducts, Product, Products, inner_product};
 
-/// Products that are looked at together.
+/// Products that are tested together.
 const CHUNK: usize = 64;
 
-/// Makes points ready.
+/// Prepares points for searches by inner product.
 ///
 /// # Errors
 /// [`EngineError::Limit`], [`EngineError::HostMemory`].
@@ -62,7 +63,7 @@ struct Largest<'a> {
     filter: Filter,
 }
 
-/// A product in a heap whose root is the last of them.
+/// A product ordered for a heap whose root is the worst.
 #[derive(PartialEq)]
 struct Entry(Product);
 
@@ -80,7 +81,7 @@ impl Ord for Entry {
     }
 }
 
-/// The largest of a query that were met.
+/// The k largest products of a query so far.
 struct Heap {
     entries: BinaryHeap<Entry>,
     k: usize,
@@ -91,7 +92,7 @@ impl Heap {
         Self { entries: BinaryHeap::with_capacity(k), k }
     }
 
-    /// What a product must be to belong into it: −∞ until it is full.
+    /// The least product that may enter; −∞ until the heap is full.
     fn least(&self) -> f64 {
         self.entries
             .peek()
@@ -107,7 +108,7 @@ impl Heap {
         }
     }
 
-    /// The products, largest first, and [`Product::NONE`] after the last.
+    /// Writes the products, largest first, padded with [`Product::NONE`].
     fn put(self, found: &mut [Product]) {
         let sorted = self.entries.into_sorted_vec().into_iter().map(|entry| entry.0);
         found
@@ -121,14 +122,14 @@ impl Heap {
 struct Asked<'a> {
     query: &'a [f32],
     own_row: Option<u32>,
-    /// `None` where all products are computed by the rule.
+    /// `None` if all products are computed by the rule.
     scale: Option<f32>,
     limit: f32,
     heap: Heap,
 }
 
 impl Asked<'_> {
-    /// Takes what is among the products with the points from `first` on.
+    /// Adds the qualifying products with the points from `first` on.
     fn meet(&mut self, filter: &Filter, points: &[f32], first: usize, products: &[f32]) {
         let (dims, scale) = (filter.dims, self.scale.unwrap_or(0.0));
         for (chunk, products) in products.chunks(CHUNK).enumerate() {
@@ -181,18 +182,18 @@ impl LargestProducts for Largest<'_> {
     }
 }
 
-/// The points in blocks, and what their products may be off by.
+/// The points in blocks, and the error margins of their products.
 struct Filter {
     dims: usize,
-    /// Points of a block.
+    /// Points per block.
     block: usize,
-    /// Block by block, in a block dimension by dimension. The last block is padded with zeros.
+    /// Block by block, each block dimension by dimension. The last block is padded with zeros.
     columns: Vec<f32>,
     /// Γ|p| of each point, rounded up.
     margins: Vec<f32>,
     /// The largest |p|.
     longest: f64,
-    /// Γ; ∞ where nothing can be said.
+    /// Γ; ∞ if nothing can be proven.
     gamma: f64,
 }
 
@@ -211,7 +212,7 @@ fn rounded_up(value: f64) -> f32 {
 }
 
 impl Filter {
-    /// n points, row-major, with this Γ.
+    /// Prepares n points, row-major, with the given Γ.
     fn new(points: &[f32], dims: usize, gamma: f64) -> Self {
         let n = points.len() / dims;
         let block = block_points(n);
@@ -234,27 +235,27 @@ impl Filter {
         Self { dims, block, columns, margins, longest, gamma }
     }
 
-    /// |q|, rounded up; `None` where nothing can be said of the query's products.
+    /// |q|, rounded up; `None` if nothing can be proven about the query's products.
     fn scale(&self, query: &[f32]) -> Option<f32> {
         let length = length(query);
         let is_sure = self.gamma.is_finite() && length * self.longest < f64::from(f32::MAX) / 4.0;
         is_sure.then(|| rounded_up(length)).filter(|scale| scale.is_finite())
     }
 
-    /// What a product and its margin must reach, if it is at least `least` by the rule.
+    /// The least sum of a product and its margin, if the product is at least `least` by the rule.
     fn limit(&self, least: f64) -> f32 {
         rounded_down((least - (self.dims as f64 + 1.0) * 2f64.powi(-149)).next_down())
     }
 }
 
-/// Whether a product with its margin reaches a limit, or is no number.
+/// Whether a product plus its margin reaches a limit or is NaN.
 #[inline(always)]
 fn reaches(product: f32, margin: f32, scale: f32, limit: f32) -> bool {
     let is_below = product + margin * scale < limit;
     !is_below
 }
 
-/// Whether any of some products does.
+/// Whether [`reaches`] holds for any of the products.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
     "x86_64+avx2+fma",
@@ -282,7 +283,7 @@ mod tests {
         Products::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), k, false).unwrap()
     }
 
-    /// All queries' answers, with a Γ.
+    /// The answers to all queries, computed with the given Γ.
     fn found(products: &Products, gamma: f64) -> Vec<Product> {
         let shape = products.shape();
         let largest = Largest { filter: Filter::new(products.points(), shape.d, gamma), products };
@@ -291,7 +292,7 @@ mod tests {
         found
     }
 
-    /// The same by the rule alone, and a sort.
+    /// The answers by the rule alone and a sort.
     fn expected(products: &Products) -> Vec<Product> {
         let shape = products.shape();
         let mut expected = Vec::new();
@@ -318,7 +319,7 @@ mod tests {
             steps in prop_oneof![Just(0.0f32), Just(2.0)],
         ) {
             let scale = 2f32.powi(exponent);
-            // Whole steps make ties.
+            // Integer coordinates make ties.
             let value =
                 |value: f32| (if steps > 0.0 { (value * steps).round() } else { value } + offset) * scale;
             let values: Vec<f32> = values[..values.len() / dims * dims].iter().map(|&at| value(at)).collect();
@@ -349,8 +350,8 @@ mod tests {
 
     #[test]
     fn without_the_margin_a_product_is_missed() {
-        // In f32 a sum of 2²⁴ and ones loses ones, in f64 none. Which ones depends on the order of the sum:
-        // 2²⁴ stands in several places.
+        // The f32 sum of 2²⁴ and ones loses ones, the f64 sum none. How many are lost depends on the order of
+        // the sum, so 2²⁴ is placed in several positions.
         let (dims, huge) = (65, 16_777_216.0f32);
         let mut is_missed = false;
         for place in (0..dims).step_by(8) {
@@ -359,8 +360,8 @@ mod tests {
                 row[place] = huge;
                 row
             };
-            // 2²⁴ + 64, and before it a chunk of 2²⁴ + 62, which f32 adds exactly, so that the heap is full
-            // when the larger one is met.
+            // A point with 2²⁴ + 64 after a chunk of points with 2²⁴ + 62, which f32 adds exactly: the heap
+            // is full when the larger one comes.
             let mut rival = with_huge(0.0);
             rival[(place + 1) % dims] = 62.0;
             let all: Vec<f32> =
@@ -418,7 +419,7 @@ mod tests {
         assert_eq!(
             Filter::new(&[1.0], 1, gamma(1 << 23)).scale(&[1.0]),
             None,
-            "Γ says nothing of so many dimensions"
+            "Γ is useless in this many dimensions"
         );
         assert!(gamma(3) < 1e-6 && gamma(1 << 22) < 0.5);
     }

@@ -1,15 +1,15 @@
-//! The peer on the processor: all products of points and queries by a matrix product, and a heap for each
-//! query's nearest (Hanák 2023, §5.6.1).
+//! The CPU baseline of the selectors: computes all products of points and queries by a matrix product and
+//! keeps each query's nearest in a heap (Hanák 2023, §5.6.1).
 //!
 //! | file | holds |
 //! |---|---|
-//! | `filter.rs` | which points the products leave, and why no neighbour is missed |
-//! | `inner_product.rs` | the k largest inner products: which points products leave, why none is missed |
+//! | `filter.rs` | which points pass the filter, and the proof that no neighbour is missed |
+//! | `inner_product.rs` | the same for the k largest inner products |
 //! | `product.rs` | the matrix product |
 //!
-//! Queries in blocks are shared between threads. A block meets the points block by block; what a product
-//! leaves is computed by the rule of [`crate::knn::Problem`], and goes into the heap if it is nearer than the
-//! farthest there. So the answers are those of every engine to the bit.
+//! Threads take blocks of queries. For each block of points, the points that pass the filter get their
+//! distances by the rule of [`crate::knn::Problem`], and enter the heap if they are nearer than the farthest
+//! there. So the answers are bit-identical to those of every engine.
 
 mod filter;
 mod inner_product;
@@ -29,13 +29,13 @@ use crate::knn::{
 };
 use filter::{Bound, Filter};
 
-/// The largest k: that of the selectors that it is compared with.
+/// The largest k, equal to that of the selectors it is compared with.
 const MOST_K: usize = 2048;
 
-/// Products that are looked at together.
+/// Products that are tested together.
 const CHUNK: usize = 64;
 
-/// The most queries of a block.
+/// The most queries per block.
 const MOST_QUERIES: usize = 64;
 
 /// The columns of `counters.csv`.
@@ -43,15 +43,15 @@ static MEASURES: [Measure; 2] = [
     Measure {
         name: "candidates",
         unit: ["candidate", "candidates"],
-        help: "Points that the product leaves, whose distances are computed by the rule; the last digits of \
-               products are the processor's.",
+        help: "Points that pass the filter, so that their distances are computed by the rule; the exact \
+               number depends on the CPU.",
         theory: None,
         worst_case: Some(|shape| shape.n as f64),
     },
     Measure {
         name: "inserts",
         unit: ["insert", "inserts"],
-        help: "Points nearer than the farthest in the heap, which took its place.",
+        help: "Points that replaced the farthest in the heap.",
         theory: None,
         worst_case: Some(|shape| shape.n as f64),
     },
@@ -60,8 +60,7 @@ static MEASURES: [Measure; 2] = [
 /// The registry's row for `gemm-heap`.
 pub static GEMM_HEAP: Descriptor = Descriptor {
     group: Group::Selection,
-    about: "Matrix product and heaps on the processor: the peer that the selectors of a GPU are held \
-            against.",
+    about: "Matrix product and heaps on the CPU: the baseline that the selectors of a GPU are compared with.",
     source: "Hanák 2023, §5.6.1",
     code: code!["crates/engines/src/gemm_heap/mod.rs"],
     document: "docs/selection.md",
@@ -71,7 +70,12 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
             64 * 1024
         }),
         Keeps::new(Place::Memory, "heap of the k nearest so far", "a query", |shape| shape.k),
-        Keeps::new(Place::Memory, "points about their mean, and their norms", "all queries", Shape::points),
+        Keeps::new(
+            Place::Memory,
+            "points relative to their mean, and their norms",
+            "all queries",
+            Shape::points,
+        ),
     ],
     limits: Limits { k: MOST_K, d: usize::MAX, n: u32::MAX as usize, metrics: &Metric::ALL },
     measures: &MEASURES,
@@ -83,17 +87,17 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
     })
 };
 
-/// Bytes that `gemm` packs matrices into in each thread: a level-two cache's worth of one, and a panel of the
+/// Bytes per thread into which `gemm` packs matrices: a level-two cache's worth of one, and a panel of the
 /// other.
 const PACKED: usize = 4 << 20;
 
-/// What is counted of a query, in the order of [`MEASURES`].
+/// The counters of a query, in the order of [`MEASURES`].
 type Counts = [u32; 2];
 
-/// Moves the points to their centre, unless they are there.
+/// Translates the points to their mean, unless that is cached.
 fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
     let (n, dims) = (problem.n(), problem.dims());
-    // Of each thread: products, queries about the centre, heaps, and what `gemm` packs.
+    // Per thread: products, translated queries, heaps, and the buffers of `gemm`.
     let of_thread = MOST_QUERIES * (4 * filter::block_points(n) + 4 * dims + 8 * problem.k()) + PACKED;
     let search_bytes = rayon::current_num_threads().min(problem.q()) * of_thread;
     let make = || Filter::new(problem.points(), dims);
@@ -102,7 +106,7 @@ fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Se
     Ok(Box::new(CpuSearch::new(problem, setup, GemmHeap { filter })))
 }
 
-/// The points about their centre.
+/// The points relative to their mean.
 struct GemmHeap {
     filter: Arc<Filter>,
 }
@@ -115,7 +119,7 @@ impl Searcher for GemmHeap {
     }
 
     fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Counts>) {
-        // As many blocks as threads, where there are few queries.
+        // With few queries, one block per thread.
         let block = queries.len().div_ceil(rayon::current_num_threads()).clamp(1, MOST_QUERIES);
         found.in_blocks(problem, queries, block, build, |queries, rows| {
             answer(problem, &self.filter, queries, rows)
@@ -128,13 +132,13 @@ impl Searcher for GemmHeap {
     }
 }
 
-/// Cost of moving the points to their centre, and of searching, which is divided among the threads. Rates are
-/// for one core of a 2023 server.
+/// Cost of translating the points and of searching. The search is divided among the threads. Rates are for
+/// one core of a 2023 server.
 fn cost(shape: &Shape) -> Cost {
     let (n, q, d, k) = (shape.n as f64, shape.q as f64, shape.d as f64, shape.k as f64);
     let threads = q.clamp(1.0, rayon::current_num_threads() as f64);
     let pairs = n * q / threads;
-    // What is among the k nearest of the points so far.
+    // Points that are among the k nearest when they are visited.
     let inserts = k * (1.0 + (n / k).max(1.0).ln()) * q / threads;
     Cost::default()
         .setup("allocation", 1.0, 0.02)
@@ -145,7 +149,7 @@ fn cost(shape: &Shape) -> Cost {
         .search("heaps", inserts * (d + 4.0 * (k + 1.0).log2()), 3e-6)
 }
 
-/// The nearest of a query that were met, and what a product must reach to be looked at.
+/// The nearest points of a query so far, and the limit that a product must reach.
 struct Nearest {
     heap: Heap,
     bound: Bound,
@@ -198,7 +202,7 @@ fn answer(problem: &Problem, filter: &Filter, queries: &[f32], rows: &mut Rows<'
 }
 
 impl Nearest {
-    /// Takes those points that are nearer than the farthest.
+    /// Inserts the points that are nearer than the farthest.
     fn take(&mut self, positions: &[u32], distances: &[f32]) {
         self.counts[0] += positions.len() as u32;
         for (&position, &distance) in positions.iter().zip(distances) {
@@ -219,7 +223,7 @@ mod tests {
     use super::*;
     use crate::lockstep::PADDING;
 
-    /// The k nearest by the engine's parts, and by the rule alone.
+    /// The k nearest by this engine, and by the rule alone.
     fn both(points: &[f32], queries: &[f32], dims: usize, k: usize) -> [Vec<u64>; 2] {
         let filter = Filter::new(points, dims);
         let centred = filter.centred(queries);
@@ -234,7 +238,7 @@ mod tests {
             keys.sort_unstable();
             keys.resize(keys.len().max(k), PADDING);
             expected.extend_from_slice(&keys[..k]);
-            // The tightest limit that there ever is leaves all of them.
+            // The tightest limit that a search can reach lets all of them pass.
             let limit = filter.bound(about).limit(distance_of(keys[k - 1]));
             let mut left = Vec::new();
             for block in filter.blocks() {
@@ -271,7 +275,7 @@ mod tests {
 
     #[test]
     fn products_beyond_f32_leave_everything() {
-        // Partial sums overflow though distances do not: the sum would be infinite, or no number.
+        // Partial sums overflow though distances do not: the result would be infinite or NaN.
         let big = 1.8e19f32;
         let points: Vec<f32> =
             [[big, big, -big, -big], [big, big, big, big], [-big, -big, big, big], [0.0, 0.0, 0.0, 0.0]]

@@ -2,16 +2,16 @@
 
 use gemm::Parallelism;
 
-/// Computes the products of points and queries in f32, in an order of summation that is the crate's.
-/// `columns`: the points, dimension by dimension; `queries`: row-major. `products` becomes one row a query.
+/// Computes the products of points and queries in f32; the crate determines the order of summation.
+/// `columns`: the points, dimension by dimension; `queries`: row-major. `products` becomes one row per query.
 pub fn multiply(columns: &[f32], queries: &[f32], dims: usize, products: &mut Vec<f32>) {
     let (points, count) = (columns.len() / dims, queries.len() / dims);
     assert!(columns.len() == points * dims && queries.len() == count * dims, "whole points and queries");
     products.resize(points * count, 0.0);
     let stride = |length: usize| length as isize;
     // SAFETY: element (i, j) of the destination is at i + points·j, of the points at i + points·j, of the
-    // queries at i + dims·j, which are inside the slices, as their lengths were just seen to be; the
-    // destination is borrowed by nobody else.
+    // queries at i + dims·j. All are inside the slices, whose lengths were checked above, and the destination
+    // is borrowed mutably.
     unsafe {
         gemm::gemm(
             points,
@@ -49,7 +49,7 @@ mod tests {
                 (0..dims).flat_map(|axis| (0..points).map(move |point| value(point, axis))).collect();
             let queries: Vec<f32> =
                 (0..count).flat_map(|query| (0..dims).map(move |axis| value(query + 100, axis))).collect();
-            // What was there before is not read.
+            // Old contents are overwritten, not read.
             let mut products = vec![f32::NAN; 7];
             multiply(&columns, &queries, dims, &mut products);
             assert_eq!(products.len(), points * count);

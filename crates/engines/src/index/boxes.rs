@@ -1,16 +1,16 @@
-//! Boxes around points, and the bound by which a box is left out.
+//! Boxes around points, and the bound by which a box is pruned.
 //!
 //! Twin of `cuda/index/boxes.cuh`. For a query q and a box [lo, hi], c = clamp(q, lo, hi) is the box's
 //! nearest point. Rounding is monotone, so for every point p of the box and every axis |fl(pⱼ − qⱼ)| ≥ |fl(cⱼ
-//! − qⱼ)|; fma(t, t, acc) is monotone in |t| and in acc; hence, by induction over the axes, the distance of p
-//! by the rule is at least that of c by the same rule, in f32 as computed: no margin is needed. With the
-//! smallest position in the box as second half, [`key`](Boxes::keys) is therefore at most the key of every
-//! point in it, and a box whose key is not below the k-th neighbour's holds no neighbour.
+//! − qⱼ)|. fma(t, t, acc) is monotone in |t| and in acc. Hence, by induction over the axes, the distance of p
+//! by the rule is at least that of c by the same rule, in f32 as computed: no margin is needed.
+//! [`key`](Boxes::keys) pairs this bound with the smallest position in the box, so it is at most the key of
+//! every point in the box. A box whose key is not below the k-th neighbour's contains no neighbour.
 
 use crate::lockstep::distance::{Coordinates, add_squared_difference};
 use crate::lockstep::{Key, Lanes, key_of};
 
-/// Lanes of a warp: children of a node, points of a leaf.
+/// Lanes of a warp, children of a node, points of a leaf.
 pub const WARP: usize = 32;
 
 /// The boxes of one height of the tree, in groups of 32 siblings; the last group is padded with empty boxes.
@@ -27,7 +27,7 @@ pub struct Boxes {
 }
 
 impl Boxes {
-    /// `count` empty boxes. No namesake: allocated by the host.
+    /// `count` empty boxes. No namesake: the host allocates them.
     pub fn empty(count: usize, dims: usize) -> Self {
         let groups = count.div_ceil(WARP);
         let (low, high) = (Coordinates([f32::INFINITY; WARP]), Coordinates([f32::NEG_INFINITY; WARP]));
@@ -42,7 +42,7 @@ impl Boxes {
         }
     }
 
-    /// The number of boxes, without the padding. No namesake: an argument of the kernel.
+    /// The number of boxes, without padding. No namesake: a parameter of the kernel.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -53,24 +53,25 @@ impl Boxes {
         (self.count - group * WARP).min(WARP) as u32
     }
 
-    /// Bytes of so many boxes. No namesake: the host reserves them.
+    /// Bytes of `count` boxes. No namesake: the host reserves them.
     pub fn bytes(count: usize, dims: usize) -> u64 {
         (count.next_multiple_of(WARP) * (2 * dims + 3) * 4) as u64
     }
 
-    /// The codes of the first points below the boxes of a group. No namesake: as above.
+    /// The codes of the first points below the boxes of a group. No namesake: the kernel reads memory
+    /// directly.
     #[inline(always)]
     pub fn first_codes(&self, group: usize) -> &Lanes<u64, WARP> {
         &self.first_codes[group]
     }
 
-    /// Sets the code of the first point below a box. No namesake: as above.
+    /// Sets the code of the first point below a box. No namesake: the kernel writes to memory directly.
     pub fn set_first_code(&mut self, number: usize, code: u64) {
         self.first_codes[number / WARP][number % WARP] = code;
     }
 
-    /// The groups, for whoever fills them: corners and smallest positions. No namesake: the kernel writes to
-    /// memory.
+    /// All groups, for writing: corners and smallest positions. No namesake: the kernel writes to memory
+    /// directly.
     pub fn groups_mut(&mut self) -> (&mut [Coordinates<WARP>], &mut [Lanes<u32, WARP>]) {
         (&mut self.corners, &mut self.smallest)
     }
@@ -83,9 +84,8 @@ impl Boxes {
         (low, high, &self.smallest[group])
     }
 
-    /// For each box of a group what no point in it is below: the distance of its nearest corner, edge or
-    /// inside, by the rule of every engine, and the smallest position. Padding has
-    /// [`PADDING`](crate::lockstep::PADDING).
+    /// A lower bound on the keys of each box's points: the distance of the box's nearest point by the rule
+    /// that all engines share, and the smallest position. Padding has [`PADDING`](crate::lockstep::PADDING).
     #[inline(always)]
     pub fn keys(&self, group: usize, query: &[f32]) -> Lanes<Key, WARP> {
         let (low, high, smallest) = self.group(group);
@@ -98,8 +98,8 @@ impl Boxes {
     }
 }
 
-/// Each lane's key. Loops of a known length rather than closures, which are compiled for the oldest processor
-/// where they are not inlined. No namesake: one call a lane there.
+/// Each lane's key. Loops of known length, because closures that are not inlined are compiled for the oldest
+/// instruction set. No namesake: one call per lane there.
 #[inline(always)]
 pub fn lane_keys(distances: &Lanes<f32, WARP>, positions: &Lanes<u32, WARP>) -> Lanes<Key, WARP> {
     let mut keys = [0; WARP];
@@ -109,10 +109,10 @@ pub fn lane_keys(distances: &Lanes<f32, WARP>, positions: &Lanes<u32, WARP>) -> 
     keys
 }
 
-/// The nearest place to `q` in each lane's interval; that of an empty one is infinite.
+/// The value nearest to `q` in each lane's interval; infinite for an empty interval.
 #[inline(always)]
 fn clamp(q: f32, low: &Lanes<f32, WARP>, high: &Lanes<f32, WARP>) -> Lanes<f32, WARP> {
-    // `f32::max` would take care of NaN, at twice the instructions.
+    // `f32::max` also handles NaN, at twice the instructions.
     let mut nearest = [0.0; WARP];
     for lane in 0..WARP {
         let above = if q > low[lane] { q } else { low[lane] };
@@ -135,7 +135,7 @@ mod tests {
         })
     }
 
-    /// Coordinates as they are accepted: any sign, tiny and huge, and neighbours in f32 of one another.
+    /// Coordinates of any sign, tiny and huge, and adjacent floats.
     fn coordinate() -> impl Strategy<Value = f32> {
         prop_oneof![
             -1e18f32..1e18,
@@ -150,7 +150,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 4096, ..ProptestConfig::default() })]
 
-        /// The proof above, as a property: no point of a box has a smaller key than the box.
+        /// The proof above as a property: no point of a box has a smaller key than the box.
         #[test]
         fn no_point_is_nearer_than_its_box(
             (points, query) in (1usize..9).prop_flat_map(|dims| {

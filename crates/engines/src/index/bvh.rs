@@ -31,7 +31,7 @@ use crate::progress::Progress;
 /// The registry's row for `bvh`.
 pub static BVH: Descriptor = Descriptor {
     group: Group::Indexed,
-    about: "A tree of boxes over points in Morton order: looks only where neighbours can be.",
+    about: "A tree of boxes over points in Morton order; visits only boxes that may contain neighbours.",
     source: "docs/index.md",
     code: code![
         "cuda/index/traverse.cuh",
@@ -44,12 +44,7 @@ pub static BVH: Descriptor = Descriptor {
     lesson: Some("not-looking"),
     keeps: &[
         Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
-        Keeps::new(
-            Place::Shared,
-            "candidate buffer, and nodes still to be entered",
-            "a warp",
-            Shape::capacity,
-        ),
+        Keeps::new(Place::Shared, "candidate buffer, and nodes still to visit", "a warp", Shape::capacity),
         Keeps::new(Place::Memory, "tree of boxes, over points in Morton order", "all queries", Shape::points),
     ],
     limits: Limits { k: rules::MAX_K, d: 32, n: MOST_POINTS, metrics: &Metric::ALL },
@@ -69,24 +64,24 @@ pub static BVH: Descriptor = Descriptor {
 
 const PACKETS: Parameter = Parameter {
     name: "packets",
-    help: "Whether the timed search takes 32 neighbouring queries together, in two and three dimensions and \
-           for k up to 128.",
+    help: "Whether the timed search processes 32 neighbouring queries together, in two and three dimensions \
+           with k up to 128.",
     values: Values::Words(&["on", "off"]),
-    default: "on a GPU, where there is a query for four points or fewer; off on a CPU",
+    default: "on for GPUs with at least 60,000 queries and one query per four points, otherwise off",
 };
 
-/// Whether queries are to be searched in packets, where they can be; `None` leaves that to the engine.
+/// The packet setting; `None` lets the engine choose.
 pub fn asks_for_packets(parameters: &Parameters) -> Option<bool> {
     parameters.get(PACKETS.name).map(|value| value == "on")
 }
 
-/// Why packets that were asked for are not used; `None` if they are, or were not.
+/// Why packets were requested but are not used; `None` otherwise.
 pub fn why_no_packets(asked: Option<bool>, problem: &Problem) -> Option<String> {
     let (k, d) = (problem.k(), problem.dims());
     (asked == Some(true) && packet_length(k, d).is_none()).then(|| {
         format!(
-            "packets are for two and three dimensions and k up to 128; with d = {d} and k = {k} each query \
-             is searched by itself"
+            "packets support two and three dimensions and k up to 128; with d = {d} and k = {k}, queries are \
+             searched one by one"
         )
     })
 }
@@ -101,49 +96,48 @@ pub static MEASURES: [Measure; 6] = [
     Measure::new(
         "candidates",
         ["candidate", "candidates"],
-        "Points retained: closer than the k-th so far, and taken into the candidate buffer.",
+        "Points retained: closer than the k-th so far, and added to the candidate buffer.",
     ),
     Measure::new(
         "accessed",
         ["point accessed", "points accessed"],
         "Points whose distance to the query was computed.",
     ),
-    Measure::new("leaves", ["leaf", "leaves"], "Leaves of 32 points that were visited."),
+    Measure::new("leaves", ["leaf", "leaves"], "Visited leaves of 32 points."),
     Measure::new("nodes", ["node", "nodes"], "Nodes whose children's boxes were compared with the query."),
     Measure::new(
         "left_out",
-        ["child left out", "children left out"],
-        "Nodes and leaves that were seen and left out, as no neighbour can be in them.",
+        ["pruned child", "pruned children"],
+        "Nodes and leaves pruned because they cannot contain a neighbour.",
     ),
 ];
 
-/// A lane has a point of a leaf, of which only the last may have fewer.
+/// Mean number of active lanes: a lane per point of a leaf. Only the last leaf may have fewer than 32.
 fn active_threads(measured: &Measured) -> Option<f64> {
     measured.ratio("accessed", "leaves")
 }
 
-/// The most points. What a tile of the radix sort publishes is a count of 30 bits
-/// (`cuda/index/radix_sort.cuh`).
+/// The most points: a tile of the radix sort publishes counts of 30 bits (`cuda/index/radix_sort.cuh`).
 pub const MOST_POINTS: usize = (1 << 30) - 1;
 
-/// Queries per parallel work item, neighbours on the curve.
+/// Queries per work item; they are neighbours on the curve.
 const BLOCK: usize = 64;
 
-/// Likewise in packets: enough that what they work with is not allocated for each.
+/// The same for packets: enough that allocating their buffers is cheap by comparison.
 const PACKED_BLOCK: usize = 32 * 32;
 
-/// How long a chunk of packets may take: many queries lie near one another.
+/// How long a chunk of packets may take. Longer, because a packet's queries should be close together.
 const CHUNK_MS: f64 = 800.0;
 
-/// The tree over a problem's points. `search_bytes` are needed for the search.
+/// The tree over a problem's points. The search needs another `search_bytes`.
 fn tree_of(problem: &Problem, search_bytes: u64) -> Result<(Arc<Tree>, Setup), EngineError> {
     let bytes = Tree::bytes(problem.n(), problem.dims());
     cpu::prepared(problem, SetupPhase::BuildIndex, bytes, search_bytes, || Tree::new(problem))
 }
 
-/// Builds the tree, unless it is there.
+/// Builds the tree, unless it is cached.
 fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
-    // Besides the tree: for each query a code, a row to write to, and what it visited.
+    // Besides the tree: a code, an output row and the visits of each query.
     let (tree, setup) = tree_of(problem, 128 * problem.q() as u64)?;
     let asked = asks_for_packets(parameters);
     let packs = asked.unwrap_or(false) && packet_length(problem.k(), problem.dims()).is_some();
@@ -183,9 +177,9 @@ impl Within for WithinBoxes {
     }
 }
 
-/// Hands the position and the squared distance of every point that is no farther than `limit` to `found`. A
-/// box is left out as in the search for neighbours (`boxes.rs`): nothing in it is nearer than its nearest
-/// place, in f32 as computed.
+/// Calls `found` with the position and squared distance of every point that is no farther than `limit`. Boxes
+/// are pruned as in the search for neighbours (`boxes.rs`): no point of a box is nearer than the box's
+/// nearest point, in f32 as computed.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -220,20 +214,19 @@ fn visit_within(tree: &Tree, query: &[f32], limit: f32, found: &mut dyn FnMut(u3
 /// The tree over a problem's points.
 struct Bvh {
     tree: Arc<Tree>,
-    /// Whether timed searches are by packets. Lanes take their own ways here, and cost more than what is
-    /// shared saves.
+    /// Whether timed searches use packets. On a CPU lanes diverge, which costs more than sharing saves.
     packs: bool,
-    /// Why not, where they were asked for.
+    /// Why packets were requested but are not used.
     note: Option<String>,
 }
 
-/// Where a query's answer goes.
+/// The destination of a query's answer.
 struct Row<'a> {
     indices: &'a mut [u32],
     squared_distances: &'a mut [f32],
     /// `None` in the timed build.
     visits: Option<&'a mut Visits>,
-    /// `None` but in the profiled build.
+    /// `None` except in the profiled build.
     span: Option<&'a mut WarpSpan>,
 }
 
@@ -259,7 +252,7 @@ impl Searcher for Bvh {
                 Some(Row { indices, squared_distances, visits, span })
             })
             .collect();
-        // Neighbours on the curve visit the same leaves, which are then in the cache.
+        // Neighbours on the curve visit the same leaves, which are then cached.
         let order = sorted(&tree.frame, coordinates, dims, Depth::Fine);
         let mut rows: Vec<Row<'_>> = order
             .iter()
@@ -285,7 +278,8 @@ impl Searcher for Bvh {
         };
         let length = packet_length(k, dims).filter(|_| build == Build::Timed && self.packs);
         if let Some(length) = length {
-            // Each packet is searched once: what it visits is not each query's own, and is not counted.
+            // A packet is searched as one, so its visits cannot be attributed to single queries and are not
+            // counted.
             let search = |(order, rows): (&[(u64, u32)], &mut [Row<'_>])| {
                 let mut packets = Packets::new(k, length);
                 answer_packets(tree, coordinates, dims, order, &mut packets, &mut |at, keys| {
@@ -300,7 +294,7 @@ impl Searcher for Bvh {
             };
             order.par_chunks(PACKED_BLOCK).zip(rows.par_chunks_mut(PACKED_BLOCK)).for_each(search);
         } else if queries.len() == 1 {
-            // A single work item runs on this thread: the pool may be busy with another run.
+            // Run a single work item on this thread: the pool may be busy with another run.
             search((&order, &mut rows));
         } else {
             order.par_chunks(BLOCK).zip(rows.par_chunks_mut(BLOCK)).for_each(search);
@@ -336,7 +330,7 @@ mod tests {
         crate::testing::search(&BVH, problem, &Parameters::NONE)
     }
 
-    /// What is timed goes by packets, what is counted by single queries.
+    /// The timed answer, by packets, and the counted one, query by query.
     fn by_packets_and_alone(problem: &Problem) -> [Neighbors; 2] {
         let mut engine = BVH.open_on(DeviceId::Cpu).unwrap();
         let mut search = engine.load(problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
@@ -375,13 +369,12 @@ mod tests {
         }
     }
 
-    /// On a lattice more points are as far as the k-th neighbour than are its neighbours, and some leaves
-    /// have no nearer one.
+    /// On a lattice, many points are as far as the k-th neighbour, and some leaves have none that is nearer.
     #[test]
     fn packets_find_the_same_on_a_lattice() {
         let side = 16u32;
         let n = side.pow(3);
-        // Each point once, in no order of the curve.
+        // Each point once, in shuffled order.
         let places = (0..n).map(|at| at.wrapping_mul(2_654_435_761) % n);
         let values: Vec<f64> =
             places.flat_map(|at| [at % side, at / side % side, at / side / side].map(f64::from)).collect();
@@ -392,11 +385,11 @@ mod tests {
         }
     }
 
-    /// Packets whose queries lie in several places far apart are searched in parts.
+    /// Packets whose queries are in several distant clusters are searched in parts.
     #[test]
     fn packets_find_the_same_across_jumps() {
         for (dims, k) in [(2, 5), (2, 20), (2, 40), (2, 100), (3, 10), (3, 30), (3, 128)] {
-            // Places of nine points each, so that every packet has parts of several.
+            // Clusters of nine points each, so that every packet has parts from several of them.
             let n = 9 * 200;
             let place = |at: usize, axis: usize| {
                 f64::from((at as u32 / 9).wrapping_mul([2_654_435_761, 40_503, 7919][axis]) % 1000) * 1000.0
@@ -418,8 +411,8 @@ mod tests {
         let problem = problem(4, vec![1.0; 40], vec![0], 3);
         let mut engine = BVH.open_on(DeviceId::Cpu).unwrap();
         let search = engine.load(&problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
-        let why = "packets are for two and three dimensions and k up to 128; with d = 4 and k = 3 each \
-                   query is searched by itself";
+        let why = "packets support two and three dimensions and k up to 128; with d = 4 and k = 3, queries \
+                   are searched one by one";
         assert_eq!(
             (search.parameters().get(PACKETS.name), search.note().as_deref()),
             (Some("off"), Some(why))
@@ -450,7 +443,7 @@ mod tests {
         assert!(answer.measured.column("leaves").unwrap()[0] <= 3);
     }
 
-    /// The root's children and those of all visited nodes were visited or left out.
+    /// The root's children and those of all visited nodes were either visited or pruned.
     #[test]
     fn what_was_met_is_counted_once() {
         let n = 32 * 32 * 32;
@@ -460,7 +453,7 @@ mod tests {
         for query in 0..problem.q() {
             let of = |name: &str| answer.measured.column(name).unwrap()[query];
             let (nodes, leaves) = (of("nodes"), of("leaves"));
-            // All nodes are full. The first leaf was not met as a child, unless its node was visited.
+            // All nodes are full. The first leaf is not counted as a child unless its node was visited.
             let met = nodes * WARP as u32;
             assert!([met, met + 1].contains(&(nodes - 1 + leaves + of("left_out"))), "query {query}");
             assert_eq!(of("accessed"), leaves * WARP as u32);
@@ -503,8 +496,8 @@ mod tests {
                     matches!(&walk.steps[0].event, Event::Visited { region: 0, .. })
                         && walk.steps.last().unwrap().event == Event::Finished
                 );
-                // Where regions lie: every neighbour in a leaf that was visited, and every point of a leaf in
-                // its box.
+                // Regions are where their points are: every neighbour is in a visited leaf, and every point
+                // of a leaf in its box.
                 let end = walk.steps.len() - 1;
                 let count =
                     |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;

@@ -1,11 +1,10 @@
-//! The cost model of `bvh`, for uniform points. Rates are for one core of a 2023 server, and for an NVIDIA
+//! The cost model of `bvh`, for uniform points. Rates are for one core of a 2023 server and for an NVIDIA
 //! H200.
 
 use super::packet::{WORTH_PACKING, are_neighbours, packet_length};
 use crate::knn::cost::out_of_cache;
 use crate::knn::{Cost, DeviceKind, Shape, theory};
 
-/// Points in a leaf.
 const LEAF: f64 = super::boxes::WARP as f64;
 
 /// Cost of building and of searching on a kind of device.
@@ -16,13 +15,13 @@ pub fn cost(shape: &Shape, kind: DeviceKind) -> Cost {
     }
 }
 
-/// Queries from which on a GPU's time grows with their number.
+/// Queries that fill a GPU; beyond them, time grows with their number.
 const FILLING: f64 = 8000.0;
 
-/// What a search by packets takes of one by single queries.
+/// Time of a search by packets relative to one by single queries.
 const PACKED: f64 = 0.5;
 
-/// The share of the work that is left where neighbouring queries are searched together, on a GPU.
+/// The fraction of the work left when a GPU searches neighbouring queries together.
 fn share(shape: &Shape) -> f64 {
     let packed = packet_length(shape.k, shape.d).is_some()
         && shape.q >= WORTH_PACKING
@@ -43,7 +42,7 @@ fn on_gpu(shape: &Shape) -> Cost {
         .search("merges", each * merges * capacity * capacity.log2().powi(2), 3.7e-10)
 }
 
-/// Searching is divided among the threads.
+/// The search is divided among the threads.
 fn on_cpu(shape: &Shape) -> Cost {
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
     let threads = q.clamp(1.0, rayon::current_num_threads() as f64);
@@ -61,18 +60,18 @@ fn on_cpu(shape: &Shape) -> Cost {
         .search("merges", each * merges * capacity * capacity.log2().powi(2), 3e-7)
 }
 
-/// Estimates the merges of a search: the buffer fills with what is near at first and is nearer later, and
-/// what is left over is one more.
+/// Estimates the merges of a search: the buffer fills with nearby points at first and with nearer ones later,
+/// and the final merge is one more.
 fn merges(shape: &Shape) -> f64 {
     2.0 + (leaves(shape) * LEAF / theory::capacity(shape.k) as f64).max(1.0).ln()
 }
 
 /// Estimates the leaves that a search visits: cubes of 32 points that touch a ball around the k nearest, and
-/// what is visited before the ball is known.
+/// those visited before the ball is known.
 fn leaves(shape: &Shape) -> f64 {
     let (n, d, k) = (shape.n.max(1) as f64, shape.d.max(1) as f64, shape.k as f64);
     let side = 1.0 + (k / LEAF).powf(1.0 / d) * (1.0 + 1.0 / d);
-    // Leaves cannot be cut along more axes than halve their number.
+    // Leaves can be split along at most as many axes as their number can be halved.
     let axes = d.min((n / LEAF).max(1.0).log2());
     (2.0 * side.powf(axes)).min(n / LEAF).max(1.0)
 }

@@ -1,18 +1,18 @@
-//! Sorting within a lane: rows of values, one a lane, so that each lane's column becomes sorted. No lane
-//! waits for another.
+//! Selection and sorting within a lane: each row has one value per lane, and each lane's column becomes
+//! sorted. Lanes do not wait for one another.
 //!
-//! Twin of `cuda/lane.cuh`. The device also sorts pairs in this way; here the standard library does.
+//! Twin of `cuda/lane.cuh`. The device also sorts keys this way; the CPU uses the standard library.
 
 use super::boxes::WARP;
 use crate::lockstep::distance::Coordinates;
 
-/// Orders two rows in every lane.
+/// Comparators: in every lane, `low` becomes the smaller.
 #[inline(always)]
 fn exchange(values: &mut [Coordinates<WARP>], low: usize, high: usize) {
     let (below, from_high) = values.split_at_mut(high);
     let (low, high) = (&mut below[low].0, &mut from_high[0].0);
     for lane in 0..WARP {
-        // `f32::min` would take care of NaN, at twice the instructions.
+        // `f32::min` also handles NaN, at twice the instructions.
         let (a, b) = (low[lane], high[lane]);
         low[lane] = if b < a { b } else { a };
         high[lane] = if b < a { a } else { b };
@@ -20,7 +20,7 @@ fn exchange(values: &mut [Coordinates<WARP>], low: usize, high: usize) {
 }
 
 /// The layers of Batcher's odd-even merge sort that merge runs of `size` (Knuth, TAOCP 3, 5.2.2, algorithm
-/// M): a fifth fewer comparators than the bitonic sort, which needs its regularity only between lanes.
+/// M). It has a fifth fewer comparators than the bitonic sort, whose regularity only matters between lanes.
 #[inline(always)]
 fn odd_even_merge(values: &mut [Coordinates<WARP>], size: usize) {
     let mut stride = size;
@@ -36,7 +36,7 @@ fn odd_even_merge(values: &mut [Coordinates<WARP>], size: usize) {
     }
 }
 
-/// Sorts the values of each lane in ascending order; there are a power of two of them.
+/// Sorts the values of each lane in ascending order; their number is a power of two.
 #[inline(always)]
 pub fn sort(values: &mut [Coordinates<WARP>]) {
     let mut size = 1;
@@ -64,7 +64,7 @@ pub fn bitonic_merge(values: &mut [Coordinates<WARP>]) {
 mod tests {
     use super::*;
 
-    /// Columns of numbers, another in each lane.
+    /// Columns of numbers, different in each lane.
     fn columns(rows: usize) -> Vec<Coordinates<WARP>> {
         (0..rows)
             .map(|row| Coordinates(std::array::from_fn(|lane| ((row * 7919 + lane * 104_729) % 257) as f32)))

@@ -1,8 +1,7 @@
-//! Engines that leave points out: an index over the points says of most of them that they cannot be
-//! neighbours.
+//! Engines that prune: an index over the points shows that most of them cannot be neighbours.
 //!
-//! The CPU's side; functions are named like their counterparts in `cuda/index/`, or their documentation says
-//! "No namesake" and why.
+//! This is the CPU's side. A function has the name of its counterpart in `cuda/index/`, or its documentation
+//! says "No namesake" and why.
 //!
 //! | here | there |
 //! |---|---|
@@ -14,10 +13,10 @@
 //! | `packet.rs` | `cuda/index/packet.cuh` |
 //! | `traverse.rs` | `cuda/index/traverse.cuh` |
 //!
-//! `bvh.rs`, the engine on the CPU, which also lists all points within a distance, `cost.rs`, its cost model,
-//! `observer.rs`, with which a search is recorded, and `walk.rs`, which records it with its boxes and counts
-//! what another order of visiting would cost, have no twins. [`docs/index.md`] describes the tree and proves
-//! that no neighbour is left out.
+//! Files without twins: `bvh.rs`, the engine on the CPU, which also finds all points within a radius;
+//! `cost.rs`, its cost model; `observer.rs`, through which a search is recorded; and `walk.rs`, which records
+//! a search with its boxes and counts what another order of visiting would cost. [`docs/index.md`] describes
+//! the tree and proves that no neighbour is missed.
 //!
 //! [`docs/index.md`]: https://github.com/warpscope/warpscope/blob/main/docs/index.md
 

@@ -2,52 +2,53 @@
 //!
 //! Twin of `cuda/index/morton.cuh`.
 
-/// Bits of a code. Not the 64th: the code of padding, all ones, is behind those of all points.
+/// Bits of a code. The 64th stays clear, so that the code of padding, all ones, is greater than those of all
+/// points.
 const BITS: u32 = 63;
 
-/// Bits that a radix sort takes at once.
+/// Bits that one radix sort handles.
 const KEY_BITS: u32 = 32;
 
 /// How many bits of their codes points are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
-    /// The highest 32, which tell most points apart.
+    /// The highest 32, which distinguish most points.
     Coarse,
     /// All.
     Fine,
 }
 
-/// Some bits of a code.
+/// A range of the bits of a code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The bits below.
+    /// The number of bits below the range.
     pub shift: u32,
-    /// How many, at most 32.
+    /// The number of bits in the range, at most 32.
     pub bits: u32,
 }
 
-/// Whether the highest bits tell too few points apart: of so many leaves that begin with the same as the
-/// next, in a tree over n points. No namesake: the host asks for both.
+/// Whether the highest bits distinguish too few points, given how many of the leaves in a tree over n points
+/// begin with the same bits as the next leaf. No namesake: the host decides for both devices.
 pub fn is_crowded(leaves: usize, n: usize) -> bool {
     leaves * 16 * super::WARP > n
 }
 
-/// Where the cells of the curve lie: cubes that fill the extent of the points, so that no axis is cut more
-/// finely than another.
+/// The grid of the curve: cubic cells that cover the extent of the points, so that all axes are divided
+/// equally finely.
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// The least coordinate of each axis.
     pub low: Vec<f32>,
-    /// Cells per unit of length, the same for all axes; 0 if all points are one.
+    /// Cells per unit of length, the same for all axes; 0 if all points are equal.
     pub scale: f32,
-    /// Bits of a coordinate's cell: as many as there are, but no more than tell coordinates of one magnitude
-    /// apart.
+    /// Bits of a coordinate's cell: as many as fit, but no more than distinguish coordinates of one
+    /// magnitude.
     pub bits: u32,
 }
 
 impl Frame {
-    /// The frame of points whose least and greatest coordinates are these; at most 63 axes. No namesake: the
-    /// host computes it for both.
+    /// The frame of points with these least and greatest coordinates; at most 63 axes. No namesake: the host
+    /// computes it for both devices.
     pub fn new(extents: &[[f32; 2]]) -> Self {
         let dims = extents.len();
         let low = extents.iter().map(|[low, _]| *low).collect();
@@ -57,8 +58,8 @@ impl Frame {
         Self { low, scale, bits }
     }
 
-    /// The parts of the codes to sort by, the lowest first, and the bits below them. No namesake: the host
-    /// launches the passes.
+    /// The parts of the codes to sort by, the lowest first, and the number of bits below them. No namesake:
+    /// the host launches the passes.
     pub fn parts(&self, depth: Depth) -> (Vec<Part>, u32) {
         let all = self.bits * self.low.len() as u32;
         let below = all.saturating_sub(KEY_BITS);
@@ -69,7 +70,7 @@ impl Frame {
         }
     }
 
-    /// The code of a point, which need not lie within the extent: it has that of the nearest cell.
+    /// The code of a point. Outside the extent, that of the nearest cell.
     pub fn code(&self, point: &[f32]) -> u64 {
         let last = (1u32 << self.bits) - 1;
         let cells = |axis: usize| (((point[axis] - self.low[axis]) * self.scale) as u32).min(last);
@@ -84,7 +85,7 @@ impl Frame {
     }
 }
 
-/// Puts a zero before each bit.
+/// Inserts a zero before each bit.
 fn spread_2(cell: u32) -> u64 {
     let mut code = u64::from(cell);
     code = (code | code << 16) & 0x0000_ffff_0000_ffff;
@@ -94,7 +95,7 @@ fn spread_2(cell: u32) -> u64 {
     (code | code << 1) & 0x5555_5555_5555_5555
 }
 
-/// Puts two zeros before each of 21 bits.
+/// Inserts two zeros before each of 21 bits.
 fn spread_3(cell: u32) -> u64 {
     let mut code = u64::from(cell) & 0x1f_ffff;
     code = (code | code << 32) & 0x001f_0000_0000_ffff;
@@ -104,7 +105,7 @@ fn spread_3(cell: u32) -> u64 {
     (code | code << 2) & 0x1249_2492_4924_9249
 }
 
-/// Puts `axes` − 1 zeros before each of `bits` bits.
+/// Inserts `axes` − 1 zeros before each of `bits` bits.
 fn spread(cell: u32, bits: u32, axes: u32) -> u64 {
     (0..bits).fold(0, |code, bit| code | u64::from(cell >> bit & 1) << (bit * axes))
 }

@@ -1,4 +1,4 @@
-//! The state of a query whose points come in any order.
+//! The state of a query whose points arrive in any order.
 //!
 //! Twin of `cuda/index/nearest.cuh`.
 
@@ -7,7 +7,7 @@ use super::observer::{Observer, Unwatched};
 use crate::lockstep::candidate_buffer::Warp;
 use crate::lockstep::{Key, Lanes, PADDING, registers_for};
 
-/// A warp that also has the k-th element itself.
+/// A warp that also stores the k-th element.
 pub struct Nearest<O = Unwatched> {
     pub warp: Warp<WARP>,
     pub last: Key,
@@ -20,15 +20,15 @@ impl<O: Observer> Nearest<O> {
         Self { warp: Warp::new(k, registers_for(k, WARP), ()), last: PADDING, observer }
     }
 
-    /// Begins with another query. No namesake: the warp's own there.
+    /// Resets the warp for another query. No namesake: a warp has one query there.
     pub fn restart(&mut self) {
         self.warp.restart();
         self.last = PADDING;
     }
 
     /// Filters a leaf by the pair (distance, position): lane L has the key of a point, or [`PADDING`].
-    /// Candidates are appended in lane order; as soon as the buffer is full it is merged, and what was not
-    /// yet appended is filtered again. `points_seen` is what a merge is noted with.
+    /// Candidates are appended in lane order. When the buffer is full it is merged, and lanes not yet
+    /// appended are filtered again. `points_seen` is recorded with the merge.
     #[inline(always)]
     pub fn filter_keys(&mut self, leaf: usize, keys: &Lanes<Key, WARP>, points_seen: u32) {
         let mut candidates = lanes_before(keys, self.last);
@@ -48,7 +48,7 @@ impl<O: Observer> Nearest<O> {
         }
     }
 
-    /// Merges what is left in the buffer after `points_seen` points.
+    /// Merges the rest of the buffer after `points_seen` points.
     pub fn finish(&mut self, points_seen: u32) {
         let merges = self.warp.tally.counters.merges;
         self.warp.finish(points_seen);
@@ -60,10 +60,10 @@ impl<O: Observer> Nearest<O> {
     }
 }
 
-/// The lanes whose keys are smaller than one. No namesake: a ballot there.
+/// The lanes whose keys are less than `last`. No namesake: a ballot there.
 #[inline(always)]
 pub fn lanes_before(keys: &Lanes<Key, WARP>, last: Key) -> u32 {
-    // A loop rather than a closure, which is compiled for the oldest processor where it is not inlined.
+    // A loop, because closures that are not inlined are compiled for the oldest instruction set.
     let mut before = 0;
     for (lane, &key) in keys.iter().enumerate() {
         before |= u32::from(key < last) << lane;

@@ -1,34 +1,32 @@
-//! Observers of a query's way through the tree, with which lessons and walks record it.
+//! Observers of a query's search of the tree, with which lessons and walks record it.
 //!
-//! Every method does nothing by default. Runs use [`Unwatched`], for which all of them are empty, so that
-//! only the search itself remains after inlining.
+//! Every method does nothing by default. Runs use [`Unwatched`], whose empty methods disappear by inlining.
 
 use super::boxes::WARP;
 use crate::lockstep::{Key, Lanes};
 
 /// Notified of each step of a search, in order.
 pub trait Observer {
-    /// The query's code would be in this leaf, which is visited next.
+    /// The query's code belongs in this leaf, which is visited first.
     #[inline(always)]
     fn own_leaf(&mut self, _leaf: usize) {}
 
-    /// The search came down to a node, the group of boxes `group` of a height: every lane has its child's
-    /// key, and [`PADDING`](crate::lockstep::PADDING) if there is none, or if it is the leaf that was visited
-    /// at first.
+    /// The search entered a node, the group of boxes `group` of a height. Every lane has its child's key, or
+    /// [`PADDING`](crate::lockstep::PADDING) if it has no child or if the child is the leaf visited first.
     #[inline(always)]
     fn entered(&mut self, _height: usize, _group: usize, _keys: &Lanes<Key, WARP>) {}
 
-    /// Of the node's children that were not visited yet, this lane's has the smallest key, and it is below
-    /// the k-th neighbour's. The search visits it next.
+    /// Among the node's unvisited children, this lane's has the smallest key, and it is below the k-th
+    /// neighbour's. The search visits it next.
     #[inline(always)]
     fn chosen(&mut self, _lane: usize, _key: Key) {}
 
-    /// No key of the node's other children, the lanes of a mask, is below the k-th neighbour's. The search
-    /// goes on in the node above.
+    /// No key of the node's unvisited children, whose lanes are set in the mask, is below the k-th
+    /// neighbour's. The search returns to the parent.
     #[inline(always)]
     fn left_out(&mut self, _lanes: u32) {}
 
-    /// A leaf was visited: the keys of its points, one a lane, and the ballot of those below the k-th
+    /// A leaf was visited: the keys of its points, one per lane, and the ballot of those below the k-th
     /// neighbour's.
     #[inline(always)]
     fn visited(&mut self, _leaf: usize, _keys: &Lanes<Key, WARP>, _candidates: u32) {}
@@ -37,20 +35,20 @@ pub trait Observer {
     #[inline(always)]
     fn appended(&mut self, _lanes: u32) {}
 
-    /// The buffer was merged: `last` is the k-th neighbour's key now.
+    /// The buffer was merged: `last` is the new key of the k-th neighbour.
     #[inline(always)]
     fn merged(&mut self, _last: Key) {}
 
-    /// The lanes of `rest` had no room in the buffer; after the merge they voted again.
+    /// The lanes of `rest` had no slot and voted again after the merge.
     #[inline(always)]
     fn filtered_again(&mut self, _rest: u32, _candidates: u32) {}
 
-    /// All nodes are done, and what was left in the buffer is merged.
+    /// All nodes are finished, and the rest of the buffer is merged.
     #[inline(always)]
     fn finished(&mut self) {}
 }
 
-/// The observer of runs: ignores everything.
+/// The observer of runs, which ignores everything.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Unwatched;
 
@@ -68,11 +66,11 @@ mod tests {
     use crate::lockstep::PADDING;
     use crate::progress::Silent;
 
-    /// Counts what it is told, and remembers the nodes that the search is in.
+    /// Counts the events, and keeps the path of nodes.
     #[derive(Default)]
     struct Counter {
         visits: Visits,
-        /// The lanes of each node on the way down that were not visited yet.
+        /// The unvisited lanes of each node on the path.
         waiting: Vec<u32>,
         last: Option<Key>,
         finished: u32,

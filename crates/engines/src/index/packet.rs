@@ -1,18 +1,18 @@
-//! A packet: 32 neighbouring queries, a lane each. What one of them needs is loaded for all, and each keeps
-//! its own list.
+//! A packet: 32 neighbouring queries, one per lane. Data that one of them needs is loaded once for all, and
+//! each keeps its own list.
 //!
-//! Twin of `cuda/index/packet.cuh`, and beyond 550 lines for that: one device file is one file here.
+//! Twin of `cuda/index/packet.cuh`. This file exceeds 550 lines because one device file is one file here.
 //!
-//! 1. [`find_shortest`]: from the nearest leaf on, each lane keeps the k smallest *distances* and nothing
-//!    else: a comparator is two instructions, where pairs take several.
-//! 2. [`Collected`]: in the leaves that were visited, what is not farther than the k-th of them is found
-//!    again, now with positions.
+//! 1. [`find_shortest`]: from the nearest leaf on, each lane keeps only the k smallest *distances*: a
+//!    comparator is two instructions, while pairs take several.
+//! 2. [`Collected`]: searches the visited leaves again for the points that are not farther than the k-th
+//!    distance, now with positions.
 //! 3. The pairs are sorted, once; on the device a point's rank in a long list is found among the distances of
-//!    step 1 instead. A lane that collected more than fit, as many points are as far as the k-th, is answered
+//!    step 1 instead. A lane that collects too many, because many points are as far as the k-th, is answered
 //!    alone (`traverse.rs`), and so are the queries of a part that needs too many leaves.
 //!
-//! Where the curve jumps between two of its queries, a packet is searched in parts, one after the other: the
-//! box around both sides of the jump would meet many leaves that neither side needs.
+//! If the curve jumps between two queries of a packet, the packet is searched in parts, one after the other:
+//! the box around both sides of the jump would overlap many leaves that neither side needs.
 
 #![expect(
     clippy::needless_range_loop,
@@ -30,47 +30,47 @@ use super::tree::{HEIGHTS, Tree};
 use crate::lockstep::distance::{Coordinates, squared_distances};
 use crate::lockstep::{Key, Lanes, PADDING, key_of};
 
-/// Points between two checks whether a lane collected more than fit.
+/// Points between two checks for lanes that collected too many.
 const STRIDE: usize = 8;
 
-/// Leaves with candidates that a part may have. One that needs more has queries that are not near one
-/// another. No namesake: a constant there.
+/// The most leaves with candidates per part. The queries of a part that needs more are not close together. No
+/// namesake: a constant there.
 #[inline(always)]
 fn most_visited(length: usize) -> usize {
     if length < 128 { 256 } else { 512 }
 }
 
-/// Whether packets are searched in parts. No namesake: likewise.
+/// Whether packets are searched in parts. No namesake: a constant there.
 #[inline(always)]
 fn in_parts(length: usize) -> bool {
     length != 64
 }
 
-/// Whether a leaf is collected from only if it had candidates. In the plane most have, and to ask takes
-/// longer. No namesake: likewise.
+/// Whether to collect only from leaves that had candidates. In the plane most have, and checking takes
+/// longer. No namesake: a constant there.
 #[inline(always)]
 fn is_selective<const D: usize>() -> bool {
     D == 3
 }
 
-/// A gap between neighbouring queries is a jump if its square is so many powers of two above the mean. No
-/// namesake: likewise.
+/// A gap between neighbouring queries is a jump if its square is this many powers of two above the mean. No
+/// namesake: a constant there.
 #[inline(always)]
 fn jump<const D: usize>() -> u32 {
     if D == 2 { 11 } else { 8 }
 }
 
-/// The length of a lane's list, if a search of k neighbours in so many dimensions can be by packets. No
-/// namesake: the host compiles for it.
+/// The length of a lane's list, if packets support this k and number of dimensions. No namesake: the host
+/// compiles for it.
 pub fn packet_length(k: usize, dims: usize) -> Option<usize> {
     ((dims == 2 || dims == 3) && k <= 128).then(|| k.next_power_of_two().max(8))
 }
 
-/// Fewer queries leave a large GPU with too few packets.
+/// With fewer queries, a large GPU has too few packets.
 pub const WORTH_PACKING: usize = 60_000;
 
-/// Whether of so many queries 32 consecutive ones on the curve are near one another, in a tree over n points.
-/// No namesake: the host asks.
+/// Whether 32 consecutive queries on the curve are close together, given their number, in a tree over n
+/// points. No namesake: computed by the host.
 pub fn are_neighbours(queries: usize, n: usize) -> bool {
     queries >= n.div_ceil(4)
 }
@@ -81,8 +81,8 @@ fn batch(length: usize) -> usize {
     if length < 32 { 16 } else { 32 }
 }
 
-/// Distances that a lane gathers before they have to be merged. Fewer bound the search sooner, and take more
-/// merges. No namesake: likewise.
+/// Distances that a lane collects before they must be merged. Fewer bound the search sooner, but take more
+/// merges. No namesake: a constant there.
 #[inline(always)]
 fn eager(length: usize) -> usize {
     match length {
@@ -92,7 +92,8 @@ fn eager(length: usize) -> usize {
     }
 }
 
-/// A leaf that so many lanes or fewer ask for is looked at for one after the other. No namesake: likewise.
+/// If at most this many lanes need a leaf, it is searched for one query at a time. No namesake: a constant
+/// there.
 #[inline(always)]
 fn few(length: usize) -> u32 {
     match length {
@@ -102,8 +103,8 @@ fn few(length: usize) -> u32 {
     }
 }
 
-/// Leaves before and after the packet's own that come first: they are mostly needed, and bound the search of
-/// all others. No namesake: likewise.
+/// Leaves before and after the packet's own that are visited first. They are usually needed, and bound the
+/// rest of the search. No namesake: a constant there.
 #[inline(always)]
 fn around(length: usize) -> usize {
     match length {
@@ -113,7 +114,7 @@ fn around(length: usize) -> usize {
     }
 }
 
-/// The queries, axis by axis, and the box around all.
+/// The queries, axis by axis, and their bounding box.
 struct Packet<const D: usize> {
     query: [Coordinates<WARP>; D],
     low: [f32; D],
@@ -121,7 +122,7 @@ struct Packet<const D: usize> {
 }
 
 impl<const D: usize> Packet<D> {
-    /// Of at least one row; the lanes beyond have the query of the first.
+    /// Loads at least one row; unused lanes repeat the first query.
     #[inline(always)]
     fn load(queries: &[f32], rows: &[(u64, u32)]) -> Self {
         let mut packet = Self {
@@ -141,12 +142,12 @@ impl<const D: usize> Packet<D> {
         packet
     }
 
-    /// The lanes behind which a part ends: where the next query is much farther away than most are from their
-    /// next, and at the end.
+    /// The lanes after which a part ends: where the next query is much farther away than usual, and at the
+    /// end.
     #[inline(always)]
     fn part_ends(&self, queries: usize) -> u32 {
-        // Above the exponent of a float there is nothing, as squares have no sign: bits rise with the
-        // logarithm, whose mean the few that are far do not move much.
+        // Squares are not negative, so nothing is above the exponent: the bits rise with the logarithm, whose
+        // mean is robust against a few large gaps.
         const SHIFT: u32 = 16;
         const OCTAVE: u32 = 1 << (23 - SHIFT);
         let mut bits = [0u32; WARP];
@@ -170,8 +171,8 @@ impl<const D: usize> Packet<D> {
     }
 }
 
-/// For each box of a group what no point in it is below, whichever the query: as for one query (`boxes.rs`),
-/// from the nearest corner of the box around all.
+/// A lower bound on the distances from any of the queries to the points of each box of a group: as for one
+/// query (`boxes.rs`), but from the nearest corner of the queries' bounding box.
 #[inline(always)]
 fn bounds<const D: usize>(tree: &Tree, height: usize, group: usize, packet: &Packet<D>) -> Lanes<f32, WARP> {
     let (low, high, _) = tree.boxes(height).group(group);
@@ -188,7 +189,7 @@ fn bounds<const D: usize>(tree: &Tree, height: usize, group: usize, packet: &Pac
     acc
 }
 
-/// What no point of a box is below for each lane's query.
+/// A lower bound on the distances from each lane's query to the points of a box.
 #[inline(always)]
 fn bound<const D: usize>(tree: &Tree, height: usize, number: usize, packet: &Packet<D>) -> Lanes<f32, WARP> {
     let (low, high, _) = tree.boxes(height).group(number / WARP);
@@ -206,7 +207,7 @@ fn bound<const D: usize>(tree: &Tree, height: usize, number: usize, packet: &Pac
     acc
 }
 
-/// Squared distances of each lane's query to a point of a leaf.
+/// Squared distances from each lane's query to a point of a leaf.
 #[inline(always)]
 fn distances<const D: usize>(
     leaf: &[Coordinates<WARP>],
@@ -224,7 +225,7 @@ fn distances<const D: usize>(
     acc
 }
 
-/// Squared distances of the points of a leaf to one lane's query.
+/// Squared distances from the points of a leaf to one lane's query.
 #[inline(always)]
 fn distance_to<const D: usize>(
     leaf: &[Coordinates<WARP>],
@@ -239,8 +240,7 @@ fn distance_to<const D: usize>(
     squared
 }
 
-/// The lanes whose values are less than their limits, or equal to them where that counts. No namesake: a
-/// ballot there.
+/// The lanes whose values are less than their limits, or also equal if EQUAL. No namesake: a ballot there.
 #[inline(always)]
 fn lanes_within<const EQUAL: bool>(values: &Lanes<f32, WARP>, limits: &Lanes<f32, WARP>) -> u32 {
     let mut lanes = 0;
@@ -251,7 +251,6 @@ fn lanes_within<const EQUAL: bool>(values: &Lanes<f32, WARP>, limits: &Lanes<f32
     lanes
 }
 
-/// The greatest of the lanes' limits.
 #[inline(always)]
 fn greatest(limits: &Lanes<f32, WARP>) -> f32 {
     let mut most = limits[0];
@@ -263,11 +262,10 @@ fn greatest(limits: &Lanes<f32, WARP>) -> f32 {
 
 /// The k smallest distances of each lane's query.
 struct Shortest {
-    /// Rows of distances: a leaf fits behind what need not be merged yet.
+    /// Rows of distances: room for a whole leaf after those that need not be merged yet.
     slots: Vec<Coordinates<WARP>>,
-    /// The last k of them, ascending in each lane; those before are below all distances.
+    /// The k smallest distances come last, ascending in each lane; earlier entries are below all distances.
     best: Vec<Coordinates<WARP>>,
-    /// Slots of each lane.
     taken: Lanes<u32, WARP>,
     batch: Vec<Coordinates<WARP>>,
 }
@@ -283,7 +281,7 @@ impl Shortest {
         }
     }
 
-    /// Begins with other queries; lanes beyond them look for nothing. No namesake: a constructor there.
+    /// Resets the lists for other queries; unused lanes search nothing. No namesake: a constructor there.
     fn restart(&mut self, queries: usize, k: usize) {
         self.taken = [0; WARP];
         let length = self.best.len();
@@ -294,7 +292,7 @@ impl Shortest {
         }
     }
 
-    /// What a box must not be beyond. Padding is.
+    /// Boxes beyond this are pruned, padding included.
     #[inline(always)]
     fn limit(&self) -> Lanes<f32, WARP> {
         let mut limits = self.best[self.best.len() - 1].0;
@@ -304,13 +302,13 @@ impl Shortest {
         limits
     }
 
-    /// A leaf for all lanes: each looks at every point.
+    /// Filters a leaf for all lanes: each lane tests every point.
     #[inline(always)]
     fn leaf<const D: usize>(&mut self, leaf: &[Coordinates<WARP>], packet: &Packet<D>) {
         let limits = self.best[self.best.len() - 1].0;
         for point in 0..WARP {
             let squared = distances(leaf, point, packet);
-            // One as far as the k-th may be a neighbour by its position, and its leaf must be known.
+            // A point as far as the k-th may be a neighbour by its position, so its leaf must be recorded.
             let mut candidates = if is_selective::<D>() {
                 lanes_within::<true>(&squared, &limits)
             } else {
@@ -325,7 +323,7 @@ impl Shortest {
         }
     }
 
-    /// For a few: one after the other.
+    /// Filters a leaf for a few lanes, one after the other.
     #[inline(always)]
     fn leaf_for<const D: usize>(&mut self, leaf: &[Coordinates<WARP>], mut askers: u32, packet: &Packet<D>) {
         while askers != 0 {
@@ -347,7 +345,7 @@ impl Shortest {
         }
     }
 
-    /// Merges as many as fit of what was taken.
+    /// Merges as many of the slots as fit.
     #[inline(always)]
     fn merge(&mut self) {
         let (length, batch) = (self.best.len(), self.batch.len());
@@ -387,13 +385,13 @@ impl Shortest {
     }
 }
 
-/// Finds the k smallest distances of each lane's query, and notes the leaves where they may be; false if they
-/// are too many.
+/// Finds the k smallest distances of each lane's query, and records the leaves that may contain them; false
+/// if they are too many.
 ///
-/// The packet's own leaf and those around it on the curve come first: mostly they are needed, and they bound
-/// the search where the own one lies across a jump of the curve. Then depth first, the child nearest to the
-/// packet first. A box as far as the k-th distance is visited too, as one of its points may be a neighbour by
-/// its position.
+/// The packet's own leaf and its neighbours on the curve come first. They are usually needed, and they bound
+/// the search if the own leaf is across a jump of the curve. Then the search is depth first, the child
+/// nearest to the packet first. A box as far as the k-th distance is visited too, because one of its points
+/// may be a neighbour by its position.
 #[inline(always)]
 fn find_shortest<const D: usize>(
     tree: &Tree,
@@ -449,8 +447,8 @@ fn find_shortest<const D: usize>(
                 continue;
             }
         }
-        // The box around all may be much larger than what they need, where they lie across a jump: so each is
-        // asked itself.
+        // Test each query by itself: if the queries are across a jump, their bounding box may be much larger
+        // than needed.
         let askers = lanes_within::<true>(&bound(tree, level, number, packet), &found.limit());
         if askers == 0 {
             continue;
@@ -479,11 +477,10 @@ fn find_shortest<const D: usize>(
     }
 }
 
-/// The points that are not farther than the k-th.
+/// The points that are not farther than the k-th distance.
 struct Collected {
     entries: Vec<Lanes<Key, WARP>>,
     kth: Lanes<f32, WARP>,
-    /// Entries of each lane.
     taken: Lanes<u32, WARP>,
 }
 
@@ -535,8 +532,8 @@ impl Collected {
         self.enough();
     }
 
-    /// More than the length of a list have no end that is known. What lies behind is room for those of one
-    /// stride.
+    /// Gives up lanes with more entries than the list holds, because their number is unbounded. The slots
+    /// after the list have room for one stride.
     #[inline(always)]
     fn enough(&mut self) {
         let length = (self.entries.len() - STRIDE) as u32;
@@ -554,18 +551,18 @@ impl Collected {
     }
 }
 
-/// What the search of packets works with; used again for the next.
+/// Buffers of the search by packets, reused from packet to packet.
 pub struct Packets {
     k: usize,
     shortest: Shortest,
     collected: Collected,
     visited: Vec<usize>,
-    /// Where a query is answered alone.
+    /// For queries that are answered alone.
     alone: Nearest,
 }
 
 impl Packets {
-    /// For k neighbours by lists of a length.
+    /// For k neighbours, with lists of `length`.
     pub fn new(k: usize, length: usize) -> Self {
         Self {
             k,
@@ -577,9 +574,9 @@ impl Packets {
     }
 }
 
-/// Searches the tree for queries in packets of 32, given by their codes and their rows in `queries`, and
-/// hands each's neighbours to `done`: the number in `rows`, and at most k pairs in ascending order. No
-/// namesake: a warp has one packet there.
+/// Searches the tree for queries in packets of 32, given by their codes and their rows in `queries`. Calls
+/// `done` with each query's index in `rows` and at most k pairs in ascending order. No namesake: a warp has
+/// one packet there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -625,7 +622,7 @@ fn answer_packet<const D: usize>(
     }
 }
 
-/// Answers some neighbouring queries, by as many lanes.
+/// Answers a few neighbouring queries, one per lane.
 #[inline(always)]
 fn answer_part<const D: usize>(
     tree: &Tree,
@@ -636,7 +633,7 @@ fn answer_part<const D: usize>(
 ) {
     let Packets { k, shortest, collected, visited, alone } = packets;
     let packet = Packet::<D>::load(queries, rows);
-    // Where the one in the middle would be; the others are near.
+    // The leaf of the middle query; the others are nearby.
     let own = leaf_of(tree, rows[rows.len() / 2].0);
     shortest.restart(rows.len(), *k);
     let whole = find_shortest(tree, &packet, own, visited, shortest);
@@ -669,7 +666,7 @@ fn answer_part<const D: usize>(
     }
 }
 
-/// Answers one query of the packet by all lanes.
+/// Answers one query of the packet with all lanes.
 #[inline(always)]
 fn answer_alone<const D: usize>(
     tree: &Tree,
@@ -693,7 +690,7 @@ mod tests {
 
     #[test]
     fn a_part_ends_before_a_jump() {
-        // On a line, a step apart but for two jumps, and two queries at one place.
+        // On a line, one step apart except for two jumps, and two equal queries.
         let mut queries = Vec::new();
         for lane in 0..20u32 {
             let jumps = f32::from(u8::from(lane >= 7)) * 1e3 + f32::from(u8::from(lane >= 12)) * 1e3;
@@ -704,7 +701,7 @@ mod tests {
         assert_eq!(ends(&rows), 1 << 6 | 1 << 11 | 1 << 19);
         assert_eq!(ends(&rows[..5]), 1 << 4);
         assert_eq!((ends(&rows[3..5]), ends(&rows[..1])), (1 << 1, 1));
-        // Twenty steps are a jump in space, and none in the plane, where the curve makes them often.
+        // Twenty steps are a jump in space but not in the plane, where the curve often makes them.
         let line = |dims: usize| -> Vec<f32> {
             (0..32)
                 .flat_map(|lane| {

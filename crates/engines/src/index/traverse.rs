@@ -1,4 +1,4 @@
-//! A query's way through the tree: the nearest child first, and none that cannot hold a neighbour.
+//! A query's search of the tree: nearest child first, pruning children that cannot contain a neighbour.
 //!
 //! Twin of `cuda/index/traverse.cuh`.
 
@@ -18,20 +18,20 @@ use crate::lockstep::{Key, PADDING};
 pub struct Visits {
     /// Merges of the candidate buffer.
     pub merges: u32,
-    /// Points that were taken into the candidate buffer.
+    /// Points that were added to the candidate buffer.
     pub candidates: u32,
     /// Points whose distance was computed.
     pub accessed: u32,
-    /// Leaves whose points were looked at.
+    /// Leaves whose points were compared with the query.
     pub leaves: u32,
-    /// Nodes whose children were looked at, the root among them.
+    /// Nodes whose children were compared with the query, including the root.
     pub nodes: u32,
-    /// Children, nodes and leaves, that were left out.
+    /// Pruned children, nodes and leaves.
     pub left_out: u32,
 }
 
-/// Searches the tree for each of the queries, given by their codes and their rows in `queries`, and hands its
-/// state to `done` when it has found the neighbours of one. No namesake: a warp has one query there.
+/// Searches the tree for each query, given by its code and its row in `queries`; calls `done` with the state
+/// when its neighbours are found. No namesake: a warp has one query there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -47,7 +47,7 @@ pub fn traverse_each<O: Observer>(
 ) {
     for (at, &(code, row)) in rows.iter().enumerate() {
         let query = &queries[row as usize * dims..][..dims];
-        // A known number of axes lets the compiler unroll the loops over them.
+        // With a known number of axes the compiler unrolls the loops over them.
         let visits = match *query {
             [x, y] => descend(tree, &[x, y], code, nearest),
             [x, y, z] => descend(tree, &[x, y, z], code, nearest),
@@ -57,8 +57,8 @@ pub fn traverse_each<O: Observer>(
     }
 }
 
-/// Searches the tree for one query of a problem, whose observer is notified of each step. No namesake: as
-/// above.
+/// Searches the tree for one query of a problem and notifies an observer of each step. No namesake: the
+/// traced build does this there.
 pub fn watch<O: Observer>(tree: &Tree, problem: &Problem, query: usize, observer: O) -> (Nearest<O>, Visits) {
     let (row, mut nearest) = (problem.query(query), Nearest::new(problem.k(), observer));
     let mut visited = Visits::default();
@@ -75,9 +75,10 @@ pub fn watch<O: Observer>(tree: &Tree, problem: &Problem, query: usize, observer
 
 /// Searches the tree for one query; the warp ends with its neighbours.
 ///
-/// The leaf where the query's code would be comes first, whose points bound the search. Then depth first: of
-/// a node's children the one of the smallest key comes next, as long as that is below the k-th neighbour's.
-/// As soon as it is not, the others are left out together, and the search goes on in the node above.
+/// The leaf to which the query's code belongs comes first: its points bound the search. Then the search is
+/// depth first. Of a node's children the one with the smallest key comes next, as long as that key is below
+/// the k-th neighbour's. Otherwise all remaining children are pruned together, and the search returns to the
+/// parent.
 #[inline(always)]
 pub fn descend<O: Observer>(tree: &Tree, query: &[f32], code: u64, nearest: &mut Nearest<O>) -> Visits {
     nearest.restart();
@@ -85,7 +86,7 @@ pub fn descend<O: Observer>(tree: &Tree, query: &[f32], code: u64, nearest: &mut
     let own = leaf_of(tree, code);
     nearest.observer.own_leaf(own);
     visit_leaf(tree, own, query, nearest, &mut visits);
-    // Of each height the node on the way down.
+    // The node of each height on the path.
     let mut nodes = [Node { waiting: [(PADDING, 0); WARP], count: 0, unvisited: 0 }; HEIGHTS];
     let (mut height, mut group) = (tree.top(), 0);
     nodes[height].enter(tree, height, group, query, own, nearest, &mut visits);
@@ -112,23 +113,22 @@ pub fn descend<O: Observer>(tree: &Tree, query: &[f32], code: u64, nearest: &mut
     visits
 }
 
-/// A node's children that may hold neighbours and were not visited yet, the nearest last.
+/// A node's unvisited children that may contain neighbours, the nearest last.
 ///
-/// There a lane holds each child's key, and a reduction finds the smallest, each time anew. Here those that
-/// are left out at once, most of them, need not be looked at again; what is visited, and in which order, is
-/// the same.
+/// On the device each lane holds a child's key, and a reduction finds the smallest anew each time. Here the
+/// children that are pruned at once, most of them, are not compared again. The children visited and their
+/// order are the same.
 #[derive(Clone, Copy)]
 struct Node {
-    /// Keys and lanes, in descending order.
+    /// Keys and lanes, in descending order of the keys.
     waiting: [(Key, u32); WARP],
     count: usize,
-    /// The lanes of all that were not visited yet.
     unvisited: u32,
 }
 
 impl Node {
-    /// Looks at the children of a node, a group of boxes of a height, except for the leaf that was visited at
-    /// first.
+    /// Compares the children of a node, a group of boxes of a height, with the query, except for the leaf
+    /// visited first.
     #[inline(always)]
     #[expect(clippy::too_many_arguments, reason = "the state of a search, which is in registers")]
     fn enter<O: Observer>(
@@ -166,7 +166,7 @@ impl Node {
         }
     }
 
-    /// The lane of the nearest child, if it may hold a neighbour; all others are left out if it may not. No
+    /// The lane of the nearest child, if it may contain a neighbour; otherwise prunes all others. No
     /// namesake: `warp::reduce_min` there.
     #[inline(always)]
     fn next<O: Observer>(&mut self, nearest: &mut Nearest<O>, visits: &mut Visits) -> Option<usize> {
@@ -186,7 +186,7 @@ impl Node {
     }
 }
 
-/// The leaf where a code would be: the last that does not begin behind it.
+/// The leaf to which a code belongs: the last one whose first code is not greater.
 #[inline(always)]
 pub fn leaf_of(tree: &Tree, code: u64) -> usize {
     let mut group = 0;

@@ -1,8 +1,8 @@
 //! The tree: points in Morton order, in leaves of 32, under an implicit 32-ary hierarchy of boxes.
 //!
-//! Twin of `cuda/index/tree.cuh`. Leaf l holds points 32·l … 32·l + 31 of the order; box i of height 0 bounds
-//! leaf i, and box i of height h + 1 bounds boxes 32·i … 32·i + 31 of height h, which lie together as its
-//! group i. The highest group is the root's.
+//! Twin of `cuda/index/tree.cuh`. Leaf l holds points 32·l … 32·l + 31 of the order. Box i of height 0 bounds
+//! leaf i. Box i of height h + 1 bounds boxes 32·i … 32·i + 31 of height h, which are stored together as
+//! group i of that height. The highest group holds the root's children.
 
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::lockstep::distance::Coordinates;
 /// Heights of the largest tree: 2³² points in 2²⁷ leaves.
 pub const HEIGHTS: usize = 6;
 
-/// Leaves, or groups of boxes, per parallel work item.
+/// Leaves, or groups of boxes, per work item.
 const PART: usize = 256;
 
 /// The tree over a problem's points.
@@ -24,16 +24,16 @@ pub struct Tree {
     pub frame: Frame,
     dims: usize,
     n: usize,
-    /// Leaf by leaf, axis by axis; the last is padded with points at infinity.
+    /// Leaf by leaf, axis by axis; the last leaf is padded with points at infinity.
     coordinates: Vec<Coordinates<WARP>>,
-    /// Leaf by leaf: positions in processing order; the padding's is `u32::MAX`.
+    /// Leaf by leaf: positions in processing order; `u32::MAX` for padding.
     positions: Vec<Lanes<u32, WARP>>,
-    /// From the leaves' up; of the last there are at most 32.
+    /// From the leaves up; the last height has at most 32 boxes.
     heights: Vec<Boxes>,
 }
 
 impl Tree {
-    /// Builds it. No namesake: the host launches a kernel for each step.
+    /// Builds the tree. No namesake: the host launches a kernel for each step.
     pub fn new(problem: &Problem) -> Self {
         let (dims, points) = (problem.dims(), problem.points());
         let frame = Frame::new(problem.extents());
@@ -94,19 +94,19 @@ impl Tree {
         Self { frame, dims, n: order.len(), coordinates, positions, heights }
     }
 
-    /// Bytes that building needs at its peak. No namesake: the host reserves them.
+    /// Peak bytes of building. No namesake: the host reserves them.
     pub fn bytes(n: usize, dims: usize) -> u64 {
         let (sorting, leaves) = (24 * n as u64, (n.next_multiple_of(WARP) * (dims + 1) * 4) as u64);
-        // All other heights together hold a thirty-first of the lowest.
+        // All other heights together have a thirty-first of the lowest one's boxes.
         sorting + leaves + Boxes::bytes(n.div_ceil(WARP), dims) * 32 / 31 + 4096
     }
 
-    /// The greatest height. No namesake: an argument of the kernel.
+    /// The greatest height. No namesake: a parameter of the kernel.
     pub fn top(&self) -> usize {
         self.heights.len() - 1
     }
 
-    /// The boxes of a height. No namesake: as above.
+    /// The boxes of a height. No namesake: a parameter of the kernel.
     #[inline(always)]
     pub fn boxes(&self, height: usize) -> &Boxes {
         &self.heights[height]
@@ -125,15 +125,14 @@ impl Tree {
     }
 }
 
-/// What is filled: a leaf's coordinates and positions, or a group's corners and smallest positions.
+/// The output of one step: a leaf's coordinates and positions, or a group's corners and smallest positions.
 type Target<'a> = (&'a mut [Coordinates<WARP>], &'a mut Lanes<u32, WARP>);
 
 /// The leaves under a group of boxes: coordinates and positions.
 type Leaves<'a> = (&'a [Coordinates<WARP>], &'a [Lanes<u32, WARP>]);
 
-/// The rows of n × d values with their codes, without the bits that are not sorted by, in the order of these,
-/// and of the rows themselves where they are equal. No namesake: on the device a radix sort, which is stable,
-/// does it digit by digit.
+/// The rows of n × d values with their codes, without the bits that are not sorted by; ordered by code, then
+/// by row. No namesake: a stable radix sort on the device.
 pub fn sorted(frame: &Frame, values: &[f32], dims: usize, depth: Depth) -> Vec<(u64, u32)> {
     let (_, below) = frame.parts(depth);
     let rows = values.par_chunks_exact(dims).with_min_len(PART);
@@ -151,7 +150,7 @@ fn bound_points(
     corners: &mut [Coordinates<WARP>],
     smallest: &mut u32,
 ) {
-    // A leaf's points come first; what pads it is at infinity.
+    // A leaf's points come first; the padding is at infinity.
     let points = positions.iter().filter(|&&position| position != u32::MAX).count();
     for (axis, row) in rows.iter().enumerate() {
         let values = &row.0[..points];
@@ -161,7 +160,6 @@ fn bound_points(
     *smallest = positions.iter().copied().fold(u32::MAX, u32::min);
 }
 
-/// Bounds a group of boxes in the same way.
 fn bound_boxes(
     below: &Boxes,
     group: usize,

@@ -1,5 +1,5 @@
-//! A search of the tree, recorded step by step with the boxes that it met, and what another order of visiting
-//! them would cost. No twin: a GPU's search of the same tree goes the same way.
+//! Records a search of the tree step by step with the boxes it encounters, and counts what another order of
+//! visiting would cost. No twin: a GPU's search of the same tree takes the same steps.
 
 use super::boxes::{Boxes, WARP};
 use super::nearest::Nearest;
@@ -10,12 +10,12 @@ use crate::knn::Problem;
 use crate::knn::walk::{AXES, Bounds, Event, Part, Region, Step, Totals, Walk};
 use crate::lockstep::{Key, Lanes, PADDING, distance_of, index_of};
 
-/// Bytes of a walk that visits every leaf, for each of them: the rows of its points, its step and its box,
-/// and the nodes' share of the same; twice, as lists grow by doubling.
+/// Bytes per leaf of a walk that visits every leaf: the rows of its points, its step, its box, and its share
+/// of the nodes; doubled, as lists grow by doubling.
 pub const LEAF_BYTES: u64 =
     2 * (WARP * size_of::<u32>() + 2 * size_of::<Step>() + 2 * size_of::<Region>()) as u64;
 
-/// Searches the tree for a query of a problem of at most [`AXES`] dimensions, and records the way.
+/// Records the search for a query of a problem of at most [`AXES`] dimensions.
 pub fn walk(tree: &Tree, problem: &Problem, query: usize) -> Walk {
     let recorder = Recorder {
         tree,
@@ -36,21 +36,18 @@ struct Recorder<'a> {
     query: &'a [f32],
     walk: Walk,
     totals: Totals,
-    /// The k-th neighbour's key so far.
     last: Key,
-    /// Of each node on the way down, the regions of its children, by lane.
+    /// For each node on the path, the regions of its children, by lane.
     below: Vec<[Option<usize>; WARP]>,
-    /// The child that the search goes to next.
     next: Option<usize>,
 }
 
 impl Recorder<'_> {
-    /// The number of the step that comes next.
     fn step(&self) -> u32 {
         self.walk.steps.len() as u32
     }
 
-    /// Notes a region that is met in this step; for the time being it is left out in it.
+    /// Records a region found in this step. It counts as pruned here until it is settled.
     fn meet(&mut self, part: Part, bounds: Bounds, bound: f32) -> usize {
         let step = self.step();
         self.walk.regions.push(Region { part, bounds, bound, met: step, settled: step, visited: false });
@@ -62,13 +59,13 @@ impl Recorder<'_> {
         (self.walk.regions[region].settled, self.walk.regions[region].visited) = (step, visited);
     }
 
-    /// Notes a step, during which the k-th neighbour has not changed yet.
+    /// Records a step in which the k-th neighbour has not changed so far.
     fn push(&mut self, event: Event) {
         let last = distance_of(self.last);
         self.walk.steps.push(Step { event, before: last, after: last, totals: self.totals });
     }
 
-    /// The root's box, which the tree does not store, as nobody is above to compare it with the query.
+    /// The root's box, which the tree does not store because it is never compared with a query.
     fn root(&mut self, height: usize) -> usize {
         let mut boxes = Boxes::empty(1, self.query.len());
         for (axis, &[low, high]) in self.problem.extents().iter().enumerate() {
@@ -150,7 +147,7 @@ impl Observer for Recorder<'_> {
 
     fn merged(&mut self, last: Key) {
         self.totals.merges += 1;
-        // Once the root is done, it is what was left in the buffer.
+        // After the root is finished, this is the final merge.
         if self.below.is_empty() && self.totals.nodes > 0 {
             self.push(Event::Finished);
         }
@@ -167,7 +164,7 @@ impl Observer for Recorder<'_> {
     }
 }
 
-/// A box as whoever shows it has it.
+/// A box in the form that a walk stores.
 fn bounds(boxes: &Boxes, number: usize) -> Bounds {
     let (lows, highs, _) = boxes.group(number / WARP);
     let (mut low, mut high) = ([0.0; AXES], [0.0; AXES]);
@@ -177,9 +174,9 @@ fn bounds(boxes: &Boxes, number: usize) -> Bounds {
     Bounds::Box { low, high }
 }
 
-/// What a query visits if boxes are visited as they lie on the curve, instead of the nearest first: the
-/// children of a node in the order of their lanes, each unless it cannot hold a neighbour. The neighbours are
-/// the same. No run uses it; a lesson shows what the order is worth.
+/// What a query would visit in the order of the curve instead of nearest first: a node's children in the
+/// order of their lanes, except those that cannot contain a neighbour. The neighbours are the same. Only a
+/// lesson uses this, to show what the order is worth.
 pub fn visits_in_order(tree: &Tree, problem: &Problem, query: usize) -> Visits {
     let mut search = InOrder {
         tree,
@@ -228,7 +225,7 @@ mod tests {
     use crate::knn::{Metric, Queries, Setup};
     use crate::progress::Silent;
 
-    /// Before it comes to the query, a search along the curve takes much that is far away for a neighbour.
+    /// Before it reaches the query, a search along the curve accepts many distant points.
     #[test]
     fn the_nearest_first_visits_less() {
         let cloud = Arc::new(

@@ -7,17 +7,17 @@ use super::tree;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{Cost, Shape};
 
-/// The number of points per leaf that the estimate of visits assumes.
+/// Points per leaf that the estimate of visits assumes.
 const LEAF: f64 = 32.0;
 
-/// Coordinates that fit into the processor's caches.
+/// Coordinates that fit into the CPU's caches.
 const CACHED: f64 = (1u32 << 18) as f64;
 
-/// Cost of building and of searching; searching is divided among the threads.
+/// Cost of building and of searching. The search is divided among the threads.
 pub fn cost(shape: &Shape) -> Cost {
     let (n, q, d, k) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64, shape.k as f64);
     let threads = q.clamp(1.0, rayon::current_num_threads() as f64);
-    // Coordinates per point in the tree, including its padding.
+    // Coordinates per point in the tree, padding included.
     let held = tree::compiled_dims(shape.d) as f64;
     let depth = n.log2();
     let misses = (n * held / CACHED).log2().max(0.0);
@@ -25,7 +25,7 @@ pub fn cost(shape: &Shape) -> Cost {
     let far = out_of_cache(n * held * 4.0);
     let visited = visited(n, d, k);
     // In few dimensions a search visits the nearest points first. In many it visits them in no particular
-    // order, so more are kept until closer ones replace them.
+    // order, so more enter the result and are replaced later.
     let kept = k * (1.0 + 0.5 * visited / n * (visited / k).max(1.0).ln());
     Cost::default()
         .setup("allocation", 1.0, 0.02)
@@ -42,12 +42,12 @@ pub fn cost(shape: &Shape) -> Cost {
 
 /// Estimates how many points a search visits. The leaves that intersect a ball around k points lie in a cube
 /// of (leaf^(1/d) + c·r)^d points, where r is the ball's radius in units of one point's share of space. For a
-/// ball inscribed in it c would be 2; measurements show it falling as 1/d, since a ball fills less and less
+/// ball inscribed in the cube c would be 2. In measurements it falls as 1/d, since a ball fills less and less
 /// of its cube.
 fn visited(n: f64, d: f64, k: f64) -> f64 {
     let radius = (k.ln() - ln_unit_ball(d)) / d;
     let side = LEAF.powf(1.0 / d) + (10.0 / d).min(2.5) * radius.exp();
-    // Of so many points drawn at random, some are the same.
+    // Drawing that many points at random draws some of them twice.
     n * (1.0 - (-(d * side.ln()).exp() / n).exp())
 }
 

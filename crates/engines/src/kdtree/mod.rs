@@ -1,8 +1,8 @@
-//! A k-d tree on the CPU: for machines without a GPU, and as a check that shares no code with the kernels.
+//! A k-d tree on the CPU, for machines without a GPU, and as a check that shares no code with the kernels.
 //!
-//! [`kiddo`] finds the nearest points; their distances are then recomputed by the rule of
-//! [`crate::knn::Problem`], so that the result is bit-identical to every other engine's. [`tree`] argues why
-//! no neighbour is missed.
+//! [`kiddo`] finds the nearest points. Their distances are then recomputed by the rule of
+//! [`crate::knn::Problem`], so the result is bit-identical to that of every other engine. [`tree`] proves
+//! that no neighbour is missed.
 
 mod cost;
 mod tree;
@@ -20,7 +20,7 @@ use tree::Tree;
 /// The registry's row for `kdtree`.
 pub static KDTREE: Descriptor = Descriptor {
     group: Group::Cpu,
-    about: "A k-d tree on the processor: fast in few dimensions; counts no merges.",
+    about: "A k-d tree on the CPU: fast in few dimensions; counts no merges.",
     source: "Bentley 1975, as the crate kiddo builds it",
     code: code!["crates/engines/src/kdtree/tree.rs", "crates/engines/src/kdtree/mod.rs"],
     runs_on: &[DeviceKind::Cpu],
@@ -47,10 +47,9 @@ pub static KDTREE: Descriptor = Descriptor {
 /// larger chunks.
 const QUERIES_PER_THREAD: usize = 64;
 
-/// The tree in the form cached with the points.
+/// The tree as it is cached with the points.
 struct Index(Box<dyn Tree>);
 
-/// The tree over a problem's points.
 fn index_of(problem: &Problem) -> Result<(Arc<Index>, Setup), EngineError> {
     cpu::prepared(problem, SetupPhase::BuildIndex, tree::bytes(problem), 0, || Index(tree::build(problem)))
 }
@@ -61,7 +60,7 @@ fn within_of(problem: &Problem) -> Result<Box<dyn Within + '_>, EngineError> {
     Ok(Box::new(WithinTree { problem, tree: index_of(problem)?.0 }))
 }
 
-/// A problem, for its points, and the tree over them.
+/// The points of a problem and the tree over them.
 struct WithinTree<'a> {
     problem: &'a Problem,
     tree: Arc<Index>,
@@ -84,7 +83,7 @@ impl Searcher for KdTree {
 
     fn search(&mut self, problem: &Problem, queries: Range<usize>, _build: Build, found: &mut Found<()>) {
         let tree = &self.0.0;
-        // Nothing is kept of a query but its neighbours, whatever the build.
+        // Only neighbours are recorded, whatever the build.
         found.in_blocks(problem, queries, 1, Build::Timed, |query, rows| {
             let nearest = tree.nearest(problem, query);
             let nearest = nearest.into_iter().map(|neighbour| neighbour.parts());

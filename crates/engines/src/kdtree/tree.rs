@@ -1,14 +1,14 @@
-//! The tree, and why no neighbour is missed.
+//! The tree, and the proof that no neighbour is missed.
 //!
-//! kiddo's own distances differ from the reported ones in their last digits, so its k nearest need not be the
-//! k nearest by the rule. A search therefore asks it for the nearest sites and takes the largest *reported*
+//! kiddo's distances differ from the reported ones in their last digits, so its k nearest need not be the k
+//! nearest by the rule. A search therefore asks it for the nearest sites and takes the largest *reported*
 //! distance R among the first that together hold k points. The k-th reported distance is at most R, so any
-//! missing neighbour is, by the rule, at most R away. With unit roundoff u = 2⁻²⁴ the rule's distance of a
+//! missing neighbour is, by the rule, at most R away. With unit roundoff u = 2⁻²⁴, the rule's distance of a
 //! point at squared distance D is at least D·(1 − (d + 2)u) less d times half the smallest f32 (where squares
-//! fall below the normal numbers), so D is at most [`reach`]`(R)`. kiddo computes in f64, whose own errors
-//! are negligible against that margin; asked for every site within reach, it omits none that matters.
+//! fall below the normal numbers). So D is at most [`reach`]`(R)`. kiddo computes in f64, whose errors are
+//! negligible against that margin. Asked for every site within reach, it omits none that matters.
 //!
-//! Usually no second query is needed: k + 1 sites are requested, and if the last is out of reach, so is every
+//! Usually one kiddo query is enough: it returns k + 1 sites, and if the last is out of reach, so is every
 //! site that was not returned.
 
 use std::num::NonZero;
@@ -19,14 +19,13 @@ use rayon::prelude::*;
 use crate::knn::Problem;
 use crate::knn::distance::{reach, squared_distances};
 
-/// The largest number of dimensions that trees are compiled for. Smaller ones are padded with zeros, which
-/// add nothing to a distance but waste one level of the tree in that many; from 16 on no tree is deep enough
-/// for that to happen.
+/// The largest number of dimensions that trees are compiled for. Rows are padded with zeros to the next
+/// compiled number. The padding adds nothing to a distance but wastes one level of the tree in that many;
+/// from 16 dimensions on no tree is deep enough for that to happen.
 pub const LARGEST: usize = 128;
 
-/// A squared distance, as reported, and a position, packed into one number that sorts by both.
-///
-/// The bits of non-negative floats sort like the floats themselves.
+/// A reported squared distance and a position, packed into one number that sorts by both: the bits of
+/// non-negative floats sort like the floats themselves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Neighbour(u64);
 
@@ -41,16 +40,16 @@ impl Neighbour {
     }
 }
 
-/// A tree over a problem's points, whatever number of dimensions it is compiled for.
+/// A tree over a problem's points, independent of the number of dimensions it is compiled for.
 pub trait Tree: Send + Sync {
-    /// The min(k, n) nearest points of a query, sorted. `problem` must be over the points that the tree was
+    /// The min(k, n) nearest points of a query, sorted. `problem` must have the points that the tree was
     /// built from.
     fn nearest(&self, problem: &Problem, query: &[f32]) -> Vec<Neighbour>;
-    /// All points whose reported squared distance is at most `limit`, in no order. `problem`: as above.
+    /// All points whose reported squared distance is at most `limit`, in any order. `problem` as above.
     fn within(&self, problem: &Problem, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32));
 }
 
-/// Builds the tree over points of at most [`LARGEST`] dimensions, as the engine's limits guarantee.
+/// Builds the tree over points of at most [`LARGEST`] dimensions. The engine's limits guarantee that bound.
 pub fn build(problem: &Problem) -> Box<dyn Tree> {
     match compiled_dims(problem.dims()) {
         1 => Box::new(Sized::<1>::new(problem)),
@@ -67,7 +66,7 @@ pub fn build(problem: &Problem) -> Box<dyn Tree> {
     }
 }
 
-/// The dimensions of the tree that holds points of `dims` dimensions.
+/// The compiled number of dimensions used for points of `dims` dimensions.
 pub fn compiled_dims(dims: usize) -> usize {
     const COMPILED: [usize; 10] = [1, 2, 3, 4, 6, 8, 12, 16, 32, 64];
     COMPILED.into_iter().find(|&compiled| compiled >= dims).unwrap_or(LARGEST)
@@ -80,7 +79,6 @@ pub fn bytes(problem: &Problem) -> u64 {
     2 * 4 * n * dims + 4 * 4 * n
 }
 
-/// A tree compiled for D dimensions.
 struct Sized<const D: usize> {
     sites: Sites,
     tree: ImmutableKdTree<f32, D>,
@@ -95,14 +93,14 @@ impl<const D: usize> Sized<D> {
                 padded(&problem.points()[position * problem.dims()..][..problem.dims()])
             })
             .collect();
-        // It fails only if a site index does not fit into u32 (a problem has fewer points) or if leaves have
-        // a fixed size (these do not).
+        // Construction fails only if a site index does not fit into u32 (a problem has fewer points) or if
+        // leaves have a fixed size (these do not).
         let tree = ImmutableKdTree::new_from_slice(&places)
             .expect("places are numbered in 32 bits, in leaves of any size");
         Self { sites, tree }
     }
 
-    /// Adds the points of `sites` to `nearest`, at their reported distances; at most k per site, since only
+    /// Adds the points of `sites` to `nearest` at their reported distances; at most k per site, since only
     /// its first k can be among the k nearest.
     fn report(
         &self,
@@ -137,7 +135,7 @@ impl<const D: usize> Tree for Sized<D> {
             .nearest_n::<SquaredEuclidean<f64>>(NonZero::<usize>::MIN.saturating_add(k))
             .execute();
 
-        // The first sites that together hold k points, or all of them.
+        // The first sites that together hold k points, or all sites.
         let mut points = 0;
         let enough = asked.iter().position(|found| {
             points += self.sites.points_at(found.item).len();
@@ -177,7 +175,7 @@ impl<const D: usize> Tree for Sized<D> {
     }
 
     fn within(&self, problem: &Problem, query: &[f32], limit: f32, found: &mut dyn FnMut(u32, f32)) {
-        /// Sites whose distances are computed together, however many are within reach.
+        /// Sites whose distances are computed together.
         const BLOCK: usize = 256;
         let (mut sites, mut firsts, mut distances) =
             (Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK), Vec::with_capacity(BLOCK));
@@ -205,21 +203,20 @@ impl<const D: usize> Tree for Sized<D> {
     }
 }
 
-/// A row padded with zeros to D values.
 fn padded<const D: usize>(row: &[f32]) -> [f32; D] {
     let mut values = [0.0; D];
     values[..row.len()].copy_from_slice(row);
     values
 }
 
-/// The distinct locations of a cloud and the points at each.
+/// The distinct locations of a cloud, and the points at each.
 ///
 /// Thousands of equal points would make leaves that no plane can split, and a search would visit every copy.
-/// The tree therefore holds each distinct location (site) once, and the duplicates are listed here.
+/// The tree therefore holds each distinct location (site) once; the duplicates are listed here.
 struct Sites {
     /// Positions grouped by site, ascending within each.
     positions: Vec<u32>,
-    /// Offset of each site's first position; number of sites + 1 long.
+    /// Offset of each site's first position; one more entry than sites.
     starts: Vec<u32>,
 }
 
@@ -239,7 +236,6 @@ impl Sites {
         Self { positions, starts }
     }
 
-    /// The number of sites.
     fn len(&self) -> usize {
         self.starts.len() - 1
     }

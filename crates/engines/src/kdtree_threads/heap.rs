@@ -1,4 +1,4 @@
-//! The k nearest points of a query, as a heap whose root is the farthest.
+//! The k nearest points of a query, as a max-heap.
 //!
 //! Twin of `cuda/kdtree/heap.cuh`.
 
@@ -18,13 +18,13 @@ impl Heap {
         self.entries.fill(PADDING);
     }
 
-    /// What a closer point must be below. No namesake: it is a member there.
+    /// The key that a closer point must be below. No namesake: the root is a member there.
     pub fn root(&self) -> Key {
         self.entries[0]
     }
 
-    /// Lets a key sink from the root of the first `end` entries; returns by how many levels. `sank` is told
-    /// each entry that it sinks to.
+    /// Sifts a key down from the root of the first `end` entries; returns the number of levels it descends.
+    /// Calls `sank` with the index of each entry that the key moves to.
     #[inline(always)]
     fn sift(&mut self, key: Key, end: usize, mut sank: impl FnMut(u32)) -> u32 {
         let entries = &mut self.entries;
@@ -46,38 +46,38 @@ impl Heap {
         levels
     }
 
-    /// Takes a point that is nearer than the farthest, in its place; returns the levels that it sank by.
+    /// Replaces the farthest point by a nearer one; returns the number of levels it descends.
     pub fn replace(&mut self, key: Key) -> u32 {
         self.sift(key, self.entries.len(), |_| {})
     }
 
-    /// The same; `sank` is told each entry that the key sinks to. No namesake: a lesson records it.
+    /// Like [`Self::replace`]; calls `sank` with the index of each entry that the key moves to. No namesake:
+    /// only lessons use it.
     pub fn replace_watched(&mut self, key: Key, sank: impl FnMut(u32)) {
         self.sift(key, self.entries.len(), sank);
     }
 
-    /// Heapsort's second half: the entries become ascending.
+    /// Second half of heapsort: leaves the entries in ascending order.
     pub fn sort(&mut self) {
         for end in (2..=self.entries.len()).rev() {
             self.extract(end, |_| {});
         }
     }
 
-    /// A round of it: the root goes to the last of the first `end` entries, whose key sinks among those
-    /// before it. No namesake: `sort` does that itself there.
+    /// One round of [`Self::sort`]: moves the root to the last of the first `end` entries and sifts that
+    /// entry's key down among those before it. No namesake: part of `sort` there.
     pub fn extract(&mut self, end: usize, sank: impl FnMut(u32)) {
         let last = self.entries[end - 1];
         self.entries[end - 1] = self.entries[0];
         self.sift(last, end - 1, sank);
     }
 
-    /// The entries: after [`Self::sort`], ascending. No namesake: a lesson's.
+    /// The entries, ascending after [`Self::sort`]. No namesake: only lessons use it.
     pub fn entries(&self) -> &[Key] {
         &self.entries
     }
 
-    /// Positions and squared distances, after [`Self::sort`]. No namesake: entries are written one by one
-    /// there.
+    /// Positions and squared distances, after [`Self::sort`]. No namesake: `answer` writes the entries there.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> {
         self.entries.iter().map(|&key| (index_of(key), distance_of(key)))
     }

@@ -1,21 +1,23 @@
-//! A k-d tree searched by a thread a query, as the first k-d trees on GPUs were: what a warp loses where its
-//! lanes diverge (Wang and Ino 2025, §6.5). The baseline of the other indexes, which give a query a warp.
+//! A k-d tree searched by one thread per query, like the first k-d trees on GPUs. It shows what a warp loses
+//! when its lanes diverge (Wang and Ino 2025, §6.5), and is the baseline for the other indexes, which give a
+//! query a warp.
 //!
-//! The CPU's side; functions are named like their counterparts in `cuda/kdtree/`, or their documentation says
-//! "No namesake" and why.
+//! This is the CPU's side. A function has the name of its counterpart in `cuda/kdtree/`, or its documentation
+//! says "No namesake" and why.
 //!
 //! | here | there |
 //! |---|---|
 //! | `heap.rs` | `cuda/kdtree/heap.cuh` |
 //! | `traverse.rs` | `cuda/kdtree/traverse.cuh` |
 //!
-//! Of the host alone, for both devices: `tree.rs`, the tree.
+//! Host only, for both devices: `tree.rs`, the tree.
 //!
 //! **No neighbour is missed.** Let s be the coordinate of a node along its axis j, and p a point on the other
-//! side of it than the query q: then |p_j − q_j| ≥ |s − q_j|. Rounding is monotone, so this holds of the
-//! differences in f32 and of their squares; all that the sum of a squared distance adds to them is not
-//! negative, and fma is monotone in each argument. Hence the distance of p, as the problem defines it, is at
-//! least the rounded square of s − q_j: a side is left out only if that is greater than the k-th distance.
+//! side of the node than the query q. Then |p_j − q_j| ≥ |s − q_j|. Rounding is monotone, so this also holds
+//! for the differences in f32 and for their squares. All further terms of a squared distance are
+//! non-negative, and fma is monotone in each argument. Hence the distance of p, as the problem defines it, is
+//! at least the rounded square of s − q_j. A side is pruned only if that square is greater than the k-th
+//! distance.
 
 pub(super) mod heap;
 mod traverse;
@@ -38,18 +40,18 @@ use crate::knn::{
     Measure, Measured, Metric, Parameters, Place, Problem, Search, SetupPhase, Shape, code, warp as rules,
 };
 
-/// More dimensions than this are of no use to a k-d tree: it would visit every point.
+/// The most dimensions: with more, a k-d tree would visit every point anyway.
 pub const MOST_DIMS: usize = 32;
 
-/// The most points, as many as were published of such trees (Wang and Ino 2025, §6.2). A thread's walk is not
-/// interrupted: where all points are equally far from a query it visits every one, which takes a GPU seconds
-/// for so many.
+/// The most points: the most that were published for such trees (Wang and Ino 2025, §6.2). A thread's
+/// traversal cannot be interrupted. If all points are equally far from a query, it visits each of them, which
+/// takes a GPU seconds at this size.
 const MOST_POINTS: usize = 1 << 24;
 
 /// The registry's row for `kdtree-threads`.
 pub static KDTREE_THREADS: Descriptor = Descriptor {
     group: Group::Indexed,
-    about: "A k-d tree searched by a thread a query: the baseline that shows what divergence costs a warp.",
+    about: "A k-d tree searched by one thread per query: the baseline that shows the cost of divergence.",
     source: "Bentley 1975; Wald 2022 (arXiv 2210.12859), stack-free traversal",
     code: code![
         "cuda/kdtree/traverse.cuh",
@@ -58,7 +60,7 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
     ],
     document: "docs/index.md",
     keeps: &[
-        Keeps::new(Place::Registers, "place in the tree, and the root of the heap", "a thread", |_| 2),
+        Keeps::new(Place::Registers, "position in the tree, and the root of the heap", "a thread", |_| 2),
         Keeps::new(Place::Memory, "heap of the k nearest so far", "a thread", |shape| shape.k),
         Keeps::new(Place::Memory, "k-d tree of points", "all queries", Shape::points),
     ],
@@ -80,19 +82,20 @@ pub static MEASURES: [Measure; 3] = [
     Measure::new(
         "candidates",
         ["candidate", "candidates"],
-        "Points retained: closer than the k-th so far, and taken into the heap.",
+        "Points retained: closer than the k-th so far, and added to the heap.",
     ),
     Measure::new(
         "steps",
         ["step of the walk", "steps of the walk"],
-        "Steps of the query's thread from node to node, those back included.",
+        "Steps of the query's thread from node to node, including steps back up.",
     ),
 ];
 
-/// Threads of a warp, with a query each in the order in which they are given.
+/// Threads per warp. Consecutive queries share a warp.
 const WARP: usize = 32;
 
-/// A warp takes as many steps as the longest way of its 32 queries; a lane whose query is finished is idle.
+/// Mean number of active lanes. A warp takes as many steps as the longest of its 32 queries; the lanes of
+/// finished queries are idle.
 fn active_threads(measured: &Measured) -> Option<f64> {
     let steps = measured.column("steps")?;
     let own: u64 = steps.iter().map(|&steps| u64::from(steps)).sum();
@@ -103,7 +106,7 @@ fn active_threads(measured: &Measured) -> Option<f64> {
 /// Queries per parallel work item.
 const BLOCK: usize = 64;
 
-/// Builds the tree, unless it is there.
+/// Builds the tree, unless it is cached.
 fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
     let bytes = Tree::bytes(problem.n(), problem.dims());
     let (tree, setup) = cpu::prepared(problem, SetupPhase::BuildIndex, bytes, 0, || Tree::new(problem))?;
@@ -132,14 +135,14 @@ impl Searcher for KdTreeThreads {
     }
 }
 
-/// Queries from which on a GPU's time grows with their number.
+/// Queries that fill a GPU; beyond them, time grows with their number.
 const FILLING: f64 = 50_000.0;
 
-/// The cost for uniform points. Rates are estimates for one core of a 2023 server and for an NVIDIA H200.
+/// Cost estimate for uniform points. Rates are for one core of a 2023 server and for an NVIDIA H200.
 fn cost(shape: &Shape, kind: DeviceKind) -> Cost {
     let (n, q, d, k) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64, shape.k as f64);
     let steps = 3.0 * visited(n, d, k);
-    // Most of what is visited at first is taken, and leaves again.
+    // Most of the first visited points enter the heap and leave it again.
     let sinking = (k + visited(n, d, k).sqrt()) * (k + 1.0).log2();
     match kind {
         DeviceKind::Cpu => {
@@ -166,7 +169,7 @@ fn cost(shape: &Shape, kind: DeviceKind) -> Cost {
 }
 
 /// Estimates the points that a search visits: those in a cube around the ball of the k nearest, and those on
-/// the way there.
+/// the path to it.
 fn visited(n: f64, d: f64, k: f64) -> f64 {
     (n.log2() + (2.0 + k.powf(1.0 / d) * (1.0 + 1.0 / d)).powf(d.min(n.log2()))).min(n)
 }
@@ -180,11 +183,11 @@ mod tests {
         let of =
             |steps: &[u32]| active_threads(&Measured::new([("steps".to_owned(), steps.to_vec())])).unwrap();
         assert_eq!(of(&[7; 32]), 32.0);
-        // One lane walks ten times as far as the others.
+        // One lane takes ten times as many steps as the others.
         let mut steps = [10; 32];
         steps[3] = 100;
         assert_eq!(of(&steps), 4.1);
-        // A warp that is not full, beside one that is.
+        // A full warp and a partial one.
         let mut steps = vec![10; 33];
         assert_eq!(of(&steps), 16.5);
         steps.clear();

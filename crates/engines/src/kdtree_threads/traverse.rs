@@ -1,5 +1,5 @@
-//! A query's way through the tree, without a stack: where it came from tells what is next (Wald 2022, "A
-//! Stack-Free Traversal Algorithm for Left-Balanced k-d Trees", arXiv 2210.12859).
+//! Traverses the tree for a query without a stack: the node that the traversal came from determines the next
+//! one (Wald 2022, "A Stack-Free Traversal Algorithm for Left-Balanced k-d Trees", arXiv 2210.12859).
 //!
 //! Twin of `cuda/kdtree/traverse.cuh`.
 
@@ -15,20 +15,20 @@ use crate::lockstep::{distance_of, key_of};
 pub struct Visits {
     /// Points whose distance was computed.
     pub accessed: u32,
-    /// Points that were taken into the heap.
+    /// Points that entered the heap.
     pub candidates: u32,
-    /// Steps from node to node, those back included.
+    /// Steps from node to node, including steps back up.
     pub steps: u32,
 }
 
-/// The axis along which a node divides: the root along the first, each level along the next.
+/// The axis along which a node splits: the root along the first, each level along the next.
 #[inline(always)]
 fn axis_of(node: usize, dims: usize) -> usize {
     (node + 1).ilog2() as usize % dims
 }
 
-/// Visits the nodes that may hold a neighbour: the side of the query first, then the other one unless the
-/// plane between them is farther than the k-th neighbour.
+/// Visits the nodes that may hold a neighbour: the query's side first, then the other side unless the
+/// splitting plane is farther than the k-th neighbour.
 #[inline(always)]
 fn traverse(tree: &Tree, query: &[f32], heap: &mut Heap) -> Visits {
     let (n, dims) = (tree.positions.len(), query.len());
@@ -55,8 +55,7 @@ fn traverse(tree: &Tree, query: &[f32], heap: &mut Heap) -> Visits {
         let (plane, own) = (point[axis], query[axis]);
         let right = usize::from(own > plane);
         let (near, far) = (2 * node + 1 + right, 2 * node + 2 - right);
-        // Where the plane is as far as the k-th neighbour, a point behind it may still be one, by its
-        // position.
+        // `<=`: a point behind a plane as far as the k-th neighbour may still replace it, by its position.
         let both = far < n && (plane - own) * (plane - own) <= distance_of(heap.root());
         if down && near < n {
             (before, node) = (node, near);
@@ -70,7 +69,7 @@ fn traverse(tree: &Tree, query: &[f32], heap: &mut Heap) -> Visits {
     }
 }
 
-/// Searches the tree for each of the queries, and hands the neighbours of one to `done` when they are found.
+/// Searches the tree for each query; calls `done` with its neighbours when they are found.
 #[multiversion(targets("x86_64+avx+fma", "aarch64+neon"))]
 pub fn answer(tree: &Tree, queries: &[f32], heap: &mut Heap, done: &mut dyn FnMut(&Heap, Visits)) {
     for query in queries.chunks_exact(tree.dims) {

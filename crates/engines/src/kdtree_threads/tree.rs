@@ -1,29 +1,29 @@
-//! A left-balanced k-d tree: every level is full but the last, which is filled from the left, so that node i
-//! has the children 2i + 1 and 2i + 2 and no pointers are needed (Bentley 1975; Wald 2022, §2). Built on the
-//! host for both devices.
+//! A left-balanced k-d tree: every level is full except the last, which is filled from the left. Node i has
+//! the children 2i + 1 and 2i + 2, so no pointers are needed (Bentley 1975; Wald 2022, §2). The host builds
+//! it for both devices.
 
 use crate::knn::Problem;
 
-/// Points below which a side is arranged by the thread that is there.
+/// A side with fewer points than this is arranged by the current thread.
 const WORTH_SHARING: usize = 4096;
 
 /// The tree over a problem's points, in level order.
 #[derive(Debug)]
 pub struct Tree {
     pub dims: usize,
-    /// n × d, row-major: each node's point.
+    /// Each node's point; n × d, row-major.
     pub coordinates: Vec<f32>,
     /// Each node's position in processing order.
     pub positions: Vec<u32>,
 }
 
 impl Tree {
-    /// Bytes of a tree, and of building it.
+    /// Bytes needed to build and hold a tree.
     pub fn bytes(n: usize, dims: usize) -> u64 {
         4 * n as u64 * (dims as u64 + 2)
     }
 
-    /// Divides the points at medians, along the first axis first; equal coordinates by position.
+    /// Splits the points at medians, starting with the first axis. Equal coordinates are ordered by position.
     pub fn new(problem: &Problem) -> Self {
         let (n, dims, points) = (problem.n(), problem.dims(), problem.points());
         let mut order: Vec<u32> = (0..n as u32).collect();
@@ -38,18 +38,18 @@ impl Tree {
     }
 }
 
-/// Nodes on the left of the root, of a tree of n ≥ 1.
+/// Number of nodes in the root's left subtree; n ≥ 1.
 fn left_of(n: usize) -> usize {
     if n == 1 {
         return 0;
     }
-    // Of each side in a full last level, and how many that level has.
+    // Nodes of a subtree in a full last level, and nodes in the last level of this tree.
     let half = 1 << (n.ilog2() - 1);
     let last = n + 1 - 2 * half;
     half - 1 + last.min(half)
 }
 
-/// Brings positions into the order in which a walk from left to right meets their nodes.
+/// Sorts positions into in-order traversal order.
 fn arrange(points: &[f32], dims: usize, order: &mut [u32], level: usize) {
     if order.len() < 2 {
         return;
@@ -67,7 +67,7 @@ fn arrange(points: &[f32], dims: usize, order: &mut [u32], level: usize) {
     }
 }
 
-/// Writes positions to their nodes, from one that divides them.
+/// Writes positions, given in in-order, to the nodes of the subtree at `node`.
 fn place(order: &[u32], node: usize, positions: &mut [u32]) {
     if order.is_empty() {
         return;
@@ -102,8 +102,8 @@ mod tests {
         }
     }
 
-    /// Whatever lies on the left of a node is not greater along its axis, and what lies on the right not
-    /// less; every point is there once.
+    /// Coordinates left of a node are not greater along its axis, those on the right not less; every point
+    /// occurs once.
     #[test]
     fn nodes_divide_their_sides() {
         for spec in

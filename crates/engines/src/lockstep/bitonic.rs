@@ -1,9 +1,9 @@
 //! The bitonic network over a warp's registers.
 //!
 //! Twin of `cuda/warp/bitonic.cuh`. K = W·R keys; lane L holds elements L·R … L·R+R−1, one per register.
-//! Strides below R exchange two registers of the same lane; strides from R on exchange the same register of
-//! two lanes, by shuffle. Batcher's network: for each size 2, 4, … K, merge runs of that size, ascending
-//! where `i & size == 0`.
+//! Strides below R exchange two registers of the same lane. Strides from R on exchange the same register of
+//! two lanes, by shuffle. This is Batcher's network: for each size 2, 4, … K, it merges runs of that size,
+//! ascending where `i & size == 0`.
 
 use super::key::Key;
 use super::lanes::{Lanes, shuffle_xor};
@@ -92,7 +92,7 @@ fn exchange_in_lane<const W: usize, const R: usize>(
 }
 
 /// A layer of comparators between lanes: each lane keeps the smaller or the larger of its own key and its
-/// partner's. `direction` is the bit of a lane's number that decides whether its run ascends.
+/// partner's. The `direction` bit of a lane's number tells whether its run ascends.
 #[inline(always)]
 fn exchange_between_lanes<const W: usize, const R: usize>(
     keys: &mut Registers<W, R>,
@@ -109,8 +109,8 @@ fn exchange_between_lanes<const W: usize, const R: usize>(
     }
 }
 
-/// The same with a constant stride, which makes a permutation of vector registers of the shuffle. No
-/// namesake: an instruction shuffles at any stride there.
+/// The layer for a constant stride, whose shuffle compiles to a permutation of vector registers. No namesake:
+/// a shuffle instruction takes any stride there.
 #[inline(always)]
 fn exchange_at_stride<const W: usize, const R: usize, const STRIDE: usize>(
     keys: &mut Registers<W, R>,

@@ -11,12 +11,12 @@ use super::key::{Key, PADDING, distance_of, index_of, key_of};
 use super::lanes::{Lanes, ballot, lanes_below};
 use super::observer::{Fault, Observer, by_distance};
 
-/// The state of the warp that owns a query; K = W·R.
+/// The warp that owns a query; K = W·R.
 #[derive(Clone, Debug)]
 pub struct Warp<const W: usize, O = ()> {
     /// The intermediate result: R registers of W lanes; lane L holds elements L·R … L·R+R−1, ascending.
     registers: Vec<Lanes<Key, W>>,
-    /// K slots, of which the first `buffered` are occupied.
+    /// K slots; the first `buffered` are occupied.
     buffer: Vec<Lanes<Key, W>>,
     buffered: u32,
     k: usize,
@@ -42,16 +42,15 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         }
     }
 
-    /// Begins with another query. No namesake: a warp has one there.
+    /// Resets the warp for another query. No namesake: a warp has one query there.
     pub fn restart(&mut self) {
         self.registers.fill([PADDING; W]);
         (self.buffered, self.max_distance) = (0, f32::INFINITY);
         self.tally.restart();
     }
 
-    /// Appends the keys of these lanes to the buffer, as many as it has room for, and merges it when it is
-    /// full; returns those that had no room. `points_seen` is what a merge is noted with. No namesake: part
-    /// of `filter_keys` there.
+    /// Appends the keys of `lanes` to the buffer until it is full, then merges it; returns the lanes that got
+    /// no slot. `points_seen` is recorded with the merge. No namesake: part of `filter_keys` there.
     #[inline(always)]
     pub fn append_keys(&mut self, keys: &Lanes<Key, W>, lanes: u32, points_seen: u32) -> u32 {
         let (mut rest, mut appended) = (lanes, 0);
@@ -79,8 +78,8 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         (W * self.registers.len()) as u32
     }
 
-    /// Filters a group: lane L has the distance of point `base + L`. Candidates are appended in lane order;
-    /// whenever the buffer is full it is merged, and lanes not yet appended are filtered again with the new
+    /// Filters a group: lane L has the distance of point `base + L`. Candidates are appended in lane order.
+    /// When the buffer is full it is merged, and lanes not yet appended are filtered again with the new
     /// `max_distance`.
     pub fn filter(&mut self, distances: &Lanes<f32, W>, base: u32) {
         let mut candidates = ballot::<W>(|lane| distances[lane] < self.max_distance);
@@ -93,7 +92,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         while candidates != 0 {
             let (mut rest, mut last) = (0u32, 0);
             let fault = self.observer.fault();
-            // What fills the buffer is read next.
+            // If this append fills the buffer, it is read next: the fault applies to late writes.
             let late = fault.filter(|_| self.buffered + candidates.count_ones() >= slots);
             let mut unplaced = candidates;
             while unplaced != 0 {
@@ -133,7 +132,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         }
     }
 
-    /// Merges what is left in the buffer after the last of `n` points.
+    /// Merges the rest of the buffer after the last of `n` points.
     pub fn finish(&mut self, n: u32) {
         if self.buffered > 0 {
             self.pad();
@@ -143,7 +142,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         self.observer.finished();
     }
 
-    /// Pads the slots that hold no candidate. No namesake: only `finish` does so there.
+    /// Pads the empty slots. No namesake: part of `finish` there.
     fn pad(&mut self) {
         for slot in self.buffered as usize..self.capacity() as usize {
             self.buffer[slot / W][slot % W] = PADDING;
@@ -155,7 +154,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         // 1. Swap: move the buffer into registers.
         std::mem::swap(&mut self.registers, &mut self.buffer);
         self.observer.swapped(&self.registers);
-        // 2. to 4. Sort it, merge it with the intermediate result, re-sort.
+        // 2. to 4. Sort the registers, merge them with the intermediate result, re-sort.
         sort_and_merge(&mut self.registers, &self.buffer, &mut self.observer);
         self.buffered = 0;
         if self.observer.fault() != Some(Fault::Stale) {
@@ -178,8 +177,8 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
     }
 }
 
-/// Steps 2 to 4 of a merge, dispatched by instruction set. No namesake: the kernel is compiled for one
-/// processor at a time.
+/// Steps 2 to 4 of a merge, dispatched by instruction set. No namesake: a kernel is compiled for one
+/// architecture.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -212,7 +211,7 @@ fn sort_and_merge_registers<const W: usize, const R: usize>(
     let keys: &mut Registers<W, R> = registers.try_into().expect("R registers");
     // 2. Sort the buffer.
     bitonic::sort(keys, observer);
-    // 3. min(i, K−1−i) with the intermediate result: element K−1−i lies in the mirrored lane and register.
+    // 3. min(i, K−1−i) with the intermediate result: element K−1−i is in the mirrored lane and register.
     for (register, own) in keys.iter_mut().enumerate() {
         for (lane, key) in own.iter_mut().enumerate() {
             *key = match fault {

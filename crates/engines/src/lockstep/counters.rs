@@ -9,14 +9,14 @@ use crate::knn::{CONVERGENCE_ENTRIES, Counters};
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     pub counters: Counters,
-    /// (points seen, max_distance) after each kept merge.
+    /// (points seen, max_distance) after each recorded merge.
     pub history: Vec<(u32, f32)>,
-    /// Whether every merge is kept, rather than the first 63 and the latest.
+    /// Whether to record every merge, rather than the first 63 and the latest.
     pub whole: bool,
 }
 
 impl Tally {
-    /// Begins with another query. No namesake: a warp has one there.
+    /// Resets the counters for another query. No namesake: a warp has one query there.
     pub fn restart(&mut self) {
         self.counters = Counters::default();
         self.history.clear();

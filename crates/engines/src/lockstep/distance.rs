@@ -1,4 +1,4 @@
-//! Points in groups of W lanes, and distances to a whole group at once.
+//! Points in groups of W lanes, and distances from a whole group at once.
 //!
 //! Twin of `cuda/distance.cuh`. The rule on every device:
 //! `acc = 0; for j in 0..d { t = p[j] - q[j]; acc = fma(t, t, acc) }` in f32.
@@ -10,8 +10,8 @@ use super::lanes::Lanes;
 #[repr(align(64))]
 pub struct Coordinates<const W: usize>(pub Lanes<f32, W>);
 
-/// The points in the order of a warp's loads: by group, within it by dimension, W lanes together. The last
-/// group is padded with points at infinity, which never pass the filter.
+/// The points in the order of a warp's loads: by group, then by dimension, W lanes together. The last group
+/// is padded with points at infinity, which never pass the filter.
 #[derive(Clone, Debug)]
 pub struct GroupedPoints<const W: usize> {
     coordinates: Vec<Coordinates<W>>,
@@ -25,17 +25,17 @@ impl<const W: usize> GroupedPoints<W> {
         Self { coordinates: group(points, dims), dims, n: points.len() / dims }
     }
 
-    /// The number of points. No namesake: an argument of the kernel.
+    /// The number of points. No namesake: a parameter of the kernel.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// The number of dimensions. No namesake: as above.
+    /// The number of dimensions. No namesake: a parameter of the kernel.
     pub fn dims(&self) -> usize {
         self.dims
     }
 
-    /// The number of groups, the last of which may be partial. No namesake: the kernel counts batches.
+    /// The number of groups; the last may be partial. No namesake: the kernel counts batches.
     pub fn groups(&self) -> usize {
         self.coordinates.len() / self.dims
     }
@@ -47,7 +47,7 @@ impl<const W: usize> GroupedPoints<W> {
     }
 }
 
-/// Groups n × d row-major coordinates. No namesake: for kernels, the host groups the points.
+/// Groups n × d row-major coordinates. No namesake: the host groups the points for kernels.
 pub fn group<const W: usize>(points: &[f32], dims: usize) -> Vec<Coordinates<W>> {
     let mut coordinates = vec![Coordinates([f32::INFINITY; W]); (points.len() / dims).div_ceil(W) * dims];
     for (group, rows) in points.chunks(W * dims).enumerate() {
@@ -60,8 +60,9 @@ pub fn group<const W: usize>(points: &[f32], dims: usize) -> Vec<Coordinates<W>>
     coordinates
 }
 
-/// Squared L2 from each lane's point of a group to each of Q queries, which share the loads of the points.
-/// `group` has one row of lanes per dimension. No namesake: `squared_distance` is of one lane's point.
+/// Squared L2 distances from each lane's point of a group to each of Q queries, which share the loads of the
+/// points. `group` has one row of lanes per dimension. No namesake: `squared_distance` handles one lane's
+/// point there.
 #[inline(always)]
 pub fn squared_distances<const W: usize, const Q: usize>(
     group: &[Coordinates<W>],
@@ -77,7 +78,7 @@ pub fn squared_distances<const W: usize, const Q: usize>(
     acc
 }
 
-/// Adds one dimension. By value, so that the compiler keeps the lanes in vector registers.
+/// Adds one dimension. Passed by value, so that the compiler keeps the lanes in vector registers.
 #[inline(always)]
 pub fn add_squared_difference<const W: usize>(
     p: &Lanes<f32, W>,

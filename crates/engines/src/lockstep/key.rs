@@ -1,4 +1,4 @@
-//! A candidate packed into one number, and the padding value for "no point".
+//! A candidate packed into one number, and the padding value for unused slots.
 //!
 //! Twin of `cuda/key.cuh`.
 
@@ -10,7 +10,7 @@ pub type Key = u64;
 /// Fills unused slots: (+∞, `u32::MAX`), greater than every real key.
 pub const PADDING: Key = key_of(f32::INFINITY, u32::MAX);
 
-/// The key of a candidate.
+/// Packs a candidate.
 #[inline(always)]
 pub const fn key_of(squared_distance: f32, index: u32) -> Key {
     (squared_distance.to_bits() as u64) << 32 | index as u64

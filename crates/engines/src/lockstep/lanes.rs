@@ -7,19 +7,19 @@
 pub type Lanes<T, const W: usize> = [T; W];
 
 /// `__shfl_xor_sync`: each lane reads the value of the lane whose number differs in the bits of `MASK`, which
-/// are below W. No namesake: it is an instruction.
+/// are below W. No namesake: an instruction there.
 #[inline(always)]
 pub fn shuffle_xor<T: Copy, const W: usize, const MASK: usize>(values: &Lanes<T, W>) -> Lanes<T, W> {
     let mut shuffled = *values;
     for lane in 0..W {
-        // A loop, as closures are not inlined into code for other processors than the oldest. The remainder
-        // changes nothing; it tells the compiler that the lane is there.
+        // A loop, because closures are not inlined into code for newer instruction sets. The `%` changes no
+        // value; it removes the bounds check.
         shuffled[lane] = values[(lane ^ MASK) % W];
     }
     shuffled
 }
 
-/// `__ballot_sync`: bit L is lane L's vote. No namesake: it is an instruction.
+/// `__ballot_sync`: bit L is lane L's vote. No namesake: an instruction there.
 #[inline(always)]
 pub fn ballot<const W: usize>(vote: impl Fn(usize) -> bool) -> u32 {
     (0..W).fold(0, |mask, lane| mask | (u32::from(vote(lane)) << lane))

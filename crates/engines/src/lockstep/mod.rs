@@ -11,11 +11,11 @@
 //! | `observer.rs` | `cuda/observer.cuh` |
 //! | `warp_knn.rs` | `cuda/direct/warp_knn.cuh` |
 //!
-//! The mistakes that an observer may have a warp make on purpose, for a lesson, have no twin.
+//! The deliberate faults that an [`Observer`] can select, for lessons, exist only here.
 //!
-//! An [`Observer`] is notified of each step of a warp; [`watch`] is a search with an observer.
+//! An [`Observer`] is notified of each step of a warp; [`watch`] runs a search with one.
 //!
-//! A function is named like its counterpart in `cuda/`, or its documentation says "No namesake" and why:
+//! A function has the name of its counterpart in `cuda/`, or its documentation says "No namesake" and why.
 //! `tests/device_code.rs` compares the files of this table.
 //!
 //! Neighbours, distances, counters and convergence are bit-identical to the kernel's.
@@ -52,7 +52,7 @@ use crate::knn::{
 /// The registry's row for `lockstep`.
 pub static LOCKSTEP: Descriptor = Descriptor {
     group: Group::Cpu,
-    about: "The kernel's twin on the processor: the same steps, the same counters.",
+    about: "The kernel's twin on the CPU: the same steps, the same counters.",
     source: "warp-per-query kernel, docs/kernel.md",
     code: code![
         "crates/engines/src/lockstep/warp_knn.rs",
@@ -76,18 +76,17 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     })
 };
 
-/// Warp width in runs.
 const WARP: usize = 32;
 
-/// Queries per batch in up to three dimensions: enough that streaming the points costs little compared with
+/// Queries per block in up to three dimensions: enough that streaming the points costs little compared with
 /// scanning them, few enough that a thread that finishes early can help the others.
 const BLOCK: usize = 32;
 
-/// The same in more dimensions, where scanning 32 queries takes less time than streaming the points: the
-/// queries per thread in the first chunk, and the most per batch.
+/// The same in more dimensions, where scanning 32 queries takes less time than streaming the points: queries
+/// per thread in the first chunk .. most queries per block.
 const LARGE_BLOCK: Range<usize> = 96..192;
 
-/// How many of `queries` share a batch; in more than three dimensions chosen to give threads equal shares.
+/// Queries per block, of `queries`. In more than three dimensions this gives threads equal shares.
 fn block(queries: usize, dims: usize) -> usize {
     if dims <= 3 {
         return BLOCK;
@@ -101,13 +100,13 @@ pub fn registers_for(k: usize, width: usize) -> usize {
     k.div_ceil(width).next_power_of_two()
 }
 
-/// Bytes of a query's counters and convergence history at most.
+/// Upper bound on the bytes of a query's counters and convergence history.
 fn tally_bytes(problem: &Problem) -> usize {
     let entries = CONVERGENCE_ENTRIES.min(problem.n() / problem.k() + 2);
     size_of::<counters::Tally>() + entries * size_of::<(u32, f32)>()
 }
 
-/// The best instruction set that the twin is compiled for and this processor supports.
+/// The best instruction set that the twin is compiled for and this CPU supports.
 fn instructions() -> &'static str {
     #[cfg(target_arch = "x86_64")]
     {
@@ -129,7 +128,7 @@ fn instructions() -> &'static str {
     }
 }
 
-/// The points in groups, which each block of queries streams.
+/// The points in groups, which are streamed for each block of queries.
 struct Lockstep {
     points: Arc<GroupedPoints<WARP>>,
 }
@@ -174,7 +173,7 @@ impl Searcher for Lockstep {
     }
 
     fn collect(&self, visits: Drain<'_, counters::Tally>, answer: &mut Answer) -> Result<(), EngineError> {
-        // Copied, into vectors that double.
+        // Copied into vectors that grow by doubling.
         let entries: usize = visits.as_slice().iter().map(|tally| tally.history.len()).sum();
         let collected = answer.convergence.points_seen.len();
         host_memory::check_bytes((2 * (collected + entries) * size_of::<(u32, f32)>()) as u64)?;
@@ -185,7 +184,7 @@ impl Searcher for Lockstep {
     }
 }
 
-/// Cost of loading and searching; searching is divided among the threads. Rates are for one core of a 2023
+/// Cost of loading and searching. The search is divided among the threads. Rates are for one core of a 2023
 /// server.
 fn cost(shape: &Shape) -> Cost {
     let (n, q, d) = (shape.n as f64, shape.q as f64, shape.d as f64);
@@ -194,7 +193,7 @@ fn cost(shape: &Shape) -> Cost {
     let capacity = theory::capacity(shape.k);
     let merges = theory::expected_merges(shape.n, shape.k, capacity) * q / threads;
     let slots = capacity as f64;
-    // Two and three dimensions have their own loops; others stream the points past each block of queries.
+    // Two and three dimensions have their own loops; others stream the points for each block of queries.
     let few = shape.d == 2 || shape.d == 3;
     // Streaming points from memory takes longer than computing their distances.
     let (pair, far_pair, stream) =
@@ -212,14 +211,14 @@ fn cost(shape: &Shape) -> Cost {
         .search("launch", 1.0, 0.02)
 }
 
-/// Searches one query again, keeping every merge rather than 64: its counters and (points seen,
+/// Searches one query again and records every merge, not only 64: its counters and (points seen,
 /// max_distance).
 pub fn replay(problem: &Problem, query: usize) -> (Counters, Vec<(u32, f32)>) {
     let Watched { counters, history, .. } = watch::<WARP, ()>(problem, query, None, ());
     (counters, history)
 }
 
-/// The result of a watched search.
+/// The result of an observed search.
 #[derive(Clone, Debug)]
 pub struct Watched<O> {
     /// The k nearest: position in processing order and squared distance, nearest first.
@@ -244,7 +243,7 @@ pub fn watch<const W: usize, O: Observer<W>>(
 ) -> Watched<O> {
     assert!([4, 8, 16, 32].contains(&W), "a warp of {W} lanes");
     let (n, dims) = (problem.n(), problem.dims());
-    // A batch at a time: for one query, grouping all points would only double their memory.
+    // Group one batch at a time: for a single query, grouping all points would only double their memory.
     let stage = |groups: Range<usize>| {
         Cow::Owned(distance::group(
             &problem.points()[groups.start * W * dims..(groups.end * W).min(n) * dims],
@@ -264,16 +263,16 @@ pub fn watch<const W: usize, O: Observer<W>>(
     }
 }
 
-/// The squared distances of a range of points to a query, by the rule of every engine.
+/// The squared distances from a range of points to a query, by the rule that all engines share.
 pub fn distances_to(problem: &Problem, query: usize, points: Range<usize>) -> Vec<f32> {
     distances_from(problem, problem.query(query), points)
 }
 
-/// The same to any place, by its coordinates.
+/// The same for any location, given by its coordinates.
 pub fn distances_from(problem: &Problem, place: &[f32], points: Range<usize>) -> Vec<f32> {
     let dims = problem.dims();
     let mut found = Vec::with_capacity(points.len().next_multiple_of(WARP));
-    // Some groups at a time, as in `watch`.
+    // Groups a few at a time, as in `watch`.
     for rows in problem.points()[points.start * dims..points.end * dims].chunks(32 * WARP * dims) {
         distance::group::<WARP>(rows, dims)
             .chunks_exact(dims)

@@ -1,7 +1,6 @@
-//! Observers of a warp's search, with which a lesson records it. Twin of `cuda/observer.cuh`.
+//! Observers of a warp's search; a lesson records a search with one. Twin of `cuda/observer.cuh`.
 //!
-//! Every method does nothing by default. Runs use `()`, for which all of them are empty, so that only the
-//! search itself remains after inlining.
+//! Every method does nothing by default. Runs use `()`, whose empty methods disappear by inlining.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,13 +14,13 @@ pub trait Observer<const W: usize> {
     /// Whether the observer records anything. If not, the warp skips windows of groups without candidates.
     const WATCHES: bool = true;
 
-    /// The mistake that the warp makes on purpose. No namesake: the kernel makes none.
+    /// The deliberate fault in the warp's algorithm. No namesake: the kernel has none.
     #[inline(always)]
     fn fault(&self) -> Option<Fault> {
         None
     }
 
-    /// Candidates that make the buffer full, at most its `capacity`. No namesake: the kernel fills all slots.
+    /// Candidates that fill the buffer, at most its `capacity`. No namesake: the kernel fills all slots.
     #[inline(always)]
     fn slots(&self, capacity: u32) -> u32 {
         capacity
@@ -37,16 +36,16 @@ pub trait Observer<const W: usize> {
     #[inline(always)]
     fn group(&mut self, _base: u32, _distances: &Lanes<f32, W>, _candidates: u32) {}
 
-    /// A candidate lane was assigned a slot and wrote its key there; no key if the slot is past the end of
-    /// the buffer. No namesake: there all lanes have theirs at once, in `appended`.
+    /// A candidate lane was assigned a slot and wrote its key there; `None` if the slot is past the end of
+    /// the buffer. No namesake: `appended` handles all lanes at once there.
     #[inline(always)]
     fn slot(&mut self, _lane: u32, _slot: u32, _key: Option<Key>) {}
 
-    /// All lanes with a slot in the buffer have written.
+    /// All lanes with a slot in the buffer have written their keys.
     #[inline(always)]
     fn appended(&mut self) {}
 
-    /// The lanes of `rest` had no slot; after the merge they voted again.
+    /// The lanes of `rest` had no slot and voted again after the merge.
     #[inline(always)]
     fn filtered_again(&mut self, _rest: u32, _candidates: u32) {}
 
@@ -58,12 +57,12 @@ pub trait Observer<const W: usize> {
     #[inline(always)]
     fn padded(&mut self, _first: u32) {}
 
-    /// Registers and buffer were swapped: these are the registers now.
+    /// Registers and buffer were swapped; `registers` is the new content.
     #[inline(always)]
     fn swapped(&mut self, _registers: &[Lanes<Key, W>]) {}
 
-    /// A layer of the network was applied: comparators between elements `stride` apart, ascending where
-    /// `i & size == 0`.
+    /// A layer of the network was applied: comparators between elements `stride` apart, ascending where `i &
+    /// size == 0`.
     #[inline(always)]
     fn layer(&mut self, _size: usize, _stride: usize, _keys: &[Lanes<Key, W>]) {}
 
@@ -78,26 +77,26 @@ pub trait Observer<const W: usize> {
     fn finished(&mut self) {}
 }
 
-/// The observer of production runs: ignores everything.
+/// The observer of production runs, which ignores everything.
 impl<const W: usize> Observer<W> for () {
     const WATCHES: bool = false;
 }
 
-/// A mistake in the kernel's algorithm, made on purpose for a lesson to show what it breaks. A run makes
-/// none: where [`Observer::fault`] is a constant `None`, nothing of these remains.
+/// A deliberate mistake in the kernel's algorithm, for a lesson to show what it breaks. In runs,
+/// [`Observer::fault`] is a constant `None`, so these branches are compiled away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fault {
-    /// No barrier between writing candidates and reading the buffer: where an append fills it, the upper half
-    /// of the lanes writes too late.
+    /// No barrier between writing candidates and reading the buffer: if an append fills it, the upper half of
+    /// the lanes writes too late.
     NoBarrier,
-    /// The direction of a comparator is taken from the bit above that of the size.
+    /// The direction of a comparator comes from the bit above that of the size.
     Direction,
-    /// The minimum compares element i with element i of the intermediate result, not with element K−1−i.
+    /// The minimum compares element i with element i of the intermediate result instead of element K−1−i.
     NoMirror,
     /// Candidates without a slot are appended after the merge without another vote.
     NoRevote,
-    /// Candidates without a slot are forgotten.
+    /// Candidates without a slot are lost.
     Dropped,
     /// `max_distance` is not updated after a merge.
     Stale,
@@ -106,27 +105,26 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Whether a lane's writes come too late for whoever reads the buffer once it is full.
+    /// Whether a lane's writes come too late for the lanes that read the full buffer.
     #[inline(always)]
     pub(super) fn is_late(self, lane: u32, width: usize) -> bool {
         self == Self::NoBarrier && lane as usize >= width / 2
     }
 }
 
-/// The bit of an element's number that decides the direction in which runs of `size` are sorted.
+/// The bit of an element's number that gives the direction in which runs of `size` are sorted.
 #[inline(always)]
 pub(super) fn direction_bit(size: usize, fault: Option<Fault>) -> usize {
     if fault == Some(Fault::Direction) { 2 * size } else { size }
 }
 
-/// Whether the first key's point is farther away than the second's, whatever their indices.
 #[inline(always)]
 pub(super) fn is_farther(a: Key, b: Key) -> bool {
     distance_of(a) > distance_of(b)
 }
 
-/// The nearer or the farther of two keys by distance alone; a lane's own where they are equal. Both of two
-/// partners then keep their own: if they did not decide alike, one key would be in both, and the other lost.
+/// The nearer or the farther of two keys by distance alone; the lane's own key if they are equal. Both
+/// partners then keep their own. If they decided differently, one key would be duplicated and the other lost.
 #[inline(always)]
 pub(super) fn by_distance(own: Key, other: Key, nearer: bool) -> Key {
     if if nearer { is_farther(own, other) } else { is_farther(other, own) } { other } else { own }

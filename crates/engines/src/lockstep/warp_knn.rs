@@ -1,7 +1,7 @@
-//! The search: batches of points, each scanned in turn by every warp of a block.
+//! The search: a block stages batches of points, and each of its warps scans every batch.
 //!
-//! Twin of `cuda/direct/warp_knn.cuh`. A block's batch stays in the core's cache as the kernel's stays in
-//! shared memory.
+//! Twin of `cuda/direct/warp_knn.cuh`. A batch stays in the core's cache; the kernel keeps it in shared
+//! memory.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -14,24 +14,24 @@ use super::distance::{Coordinates, squared_distances};
 use super::lanes::Lanes;
 use super::observer::Observer;
 
-/// Groups that a warp scans before it checks whether any of them has a candidate: most have none, and one
+/// Groups that a warp scans before it checks whether any of them has a candidate. Most have none, and one
 /// check is cheaper than eight.
 const WINDOW: usize = 8;
 
-/// Coordinates in a batch: 32 KiB, most of the core's L1 cache.
+/// Coordinates per batch: 32 KiB, most of the core's L1 cache.
 const BATCH_COORDINATES: usize = 8192;
 
-/// In more than three dimensions, the queries whose distances to a window are accumulated together, so that a
-/// coordinate is loaded once for all of them and their sums are independent.
+/// In more than three dimensions, queries whose distances to a window are accumulated together. A coordinate
+/// is then loaded once for all of them, and their sums are independent.
 const TILE: usize = 4;
 
-/// Groups per batch. No namesake: a policy says it there.
+/// Groups per batch. No namesake: the policy contains it there.
 pub fn groups_in_batch(width: usize, dims: usize) -> usize {
     (BATCH_COORDINATES / (width * dims)).max(1)
 }
 
-/// Searches `n` points for a block of queries, one warp each, in batches of `batch` groups. `stage` gives the
-/// coordinates of a range of groups; `queries` is row-major.
+/// Searches `n` points for a block of queries, one warp each, in batches of `batch` groups. `stage` returns
+/// the coordinates of a range of groups; `queries` is row-major.
 pub fn warp_knn<'a, const W: usize, O: Observer<W>>(
     n: usize,
     stage: impl Fn(Range<usize>) -> Cow<'a, [Coordinates<W>]>,
@@ -84,8 +84,7 @@ fn scan_rows<const W: usize, O: Observer<W>>(
     }
 }
 
-/// One warp filters a batch window by window. No namesake: `scan_rows` does that itself there, being for one
-/// warp only.
+/// One warp filters a batch window by window. No namesake: part of `scan_rows` there, which runs in one warp.
 #[inline(always)]
 fn scan_windows<const W: usize, const D: usize, O: Observer<W>>(
     warp: &mut Warp<W, O>,
@@ -124,7 +123,7 @@ fn scan_tiles<const W: usize, O: Observer<W>>(
 }
 
 /// The distances of a window's groups to a tile's queries. A separate function, so that its sums stay in
-/// registers. No namesake: `scan_tiles` does that itself there.
+/// registers. No namesake: part of `scan_tiles` there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -136,7 +135,7 @@ fn tile_distances<const W: usize>(
     dims: usize,
     distances: &mut [[Lanes<f32, W>; WINDOW]; TILE],
 ) {
-    // Sums of 32 lanes take two registers of AVX-512, which has 32, and four of AVX2, which has 16.
+    // Sums of 32 lanes take two of the 32 AVX-512 registers, or four of the 16 of AVX2.
     const SHARE: usize = if target_cfg_f!(target_feature = "avx512f") { TILE } else { TILE / 2 };
     for (queries, distances) in queries.chunks_exact(SHARE * dims).zip(distances.as_chunks_mut::<SHARE>().0) {
         let queries: [&[f32]; SHARE] = std::array::from_fn(|i| &queries[i * dims..][..dims]);
@@ -149,7 +148,7 @@ fn tile_distances<const W: usize>(
     }
 }
 
-/// The warps of a tile filter a window. No namesake: a warp's queries are its tile there.
+/// The warps of a tile filter a window. No namesake: a tile is one warp's queries there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",

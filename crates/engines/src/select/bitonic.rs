@@ -1,4 +1,4 @@
-//! The bitonic network over a block's registers: T consecutive keys a thread (Hanák 2023, §4.1.1 to 4.1.4).
+//! The bitonic network over a block's registers: T consecutive keys per thread (Hanák 2023, §4.1.1 to 4.1.4).
 //!
 //! Twin of `cuda/block/bitonic.cuh`. K = T·N keys; thread i holds elements T·i … T·i+T−1. All runs ascend:
 //! the first layer of each size compares an element with its mirror image in the run.
@@ -13,19 +13,19 @@ pub struct Bitonic {
 }
 
 impl Bitonic {
-    /// For so many keys, at most one a thread where there are threads enough. No namesake: template
-    /// arguments.
+    /// A network for `keys` keys, with one key per thread as long as there are enough threads. No namesake:
+    /// template arguments there.
     pub fn new(keys: usize, threads: usize) -> Self {
         let n = keys.min(threads);
         Self { t: keys / n, n }
     }
 
-    /// The threads that hold so many keys: a power of two. No namesake: a loop there.
+    /// Threads that hold `keys` keys: a power of two. No namesake: a loop there.
     pub fn threads_for(&self, keys: usize) -> usize {
         keys.div_ceil(self.t).next_power_of_two().min(self.n)
     }
 
-    /// Both keys of a comparator in one thread. No namesake: `exchange` of `cuda/lane.cuh` there.
+    /// A comparator within one thread. No namesake: `exchange` of `cuda/lane.cuh` there.
     fn exchange_in_thread(keys: &mut [Key], low: usize, high: usize) {
         let (a, b) = (keys[low], keys[high]);
         keys[low] = a.min(b);
@@ -43,7 +43,7 @@ impl Bitonic {
         }
     }
 
-    /// The sizes up to T: a thread sorts its own keys.
+    /// The sizes up to T: each thread sorts its own keys.
     fn sort_in_thread(keys: &mut [Key]) {
         let mut size = 2;
         while size <= keys.len() {
@@ -75,13 +75,13 @@ impl Bitonic {
         keys.chunks_exact_mut(self.t).for_each(|keys| Self::halve_in_thread(keys, self.t / 2));
     }
 
-    /// Sorts what is bitonic.
+    /// Sorts a bitonic sequence.
     pub fn merge(&self, keys: &mut [Key]) {
         self.halve(keys, self.n / 2);
     }
 
-    /// Sorts the keys of the first `threads` threads, a power of two up to N; if those of the others are
-    /// padding, all are sorted.
+    /// Sorts the keys of the first `threads` threads, a power of two up to N. If the other threads hold
+    /// padding, everything is sorted.
     pub fn sort(&self, keys: &mut [Key], threads: usize) {
         let keys = &mut keys[..threads * self.t];
         keys.chunks_exact_mut(self.t).for_each(Self::sort_in_thread);

@@ -1,7 +1,8 @@
-//! Bitonic select: a block a query, which keeps the K smallest of a row sorted and collects candidates in a
+//! Bitonic select: one block per query keeps the K smallest of a row sorted and collects candidates in a
 //! buffer of K keys (Hanák 2023, §4.1).
 //!
-//! Twin of `cuda/select/bits.cuh`, whose counted build takes slots in the order of threads, as this does.
+//! Twin of `cuda/select/bits.cuh`, whose counted build fills slots in the order of threads, as this code
+//! does.
 
 use super::bitonic::Bitonic;
 use super::sample::{Sample, sampled_bound};
@@ -9,20 +10,20 @@ use super::{Counts, DISTANCES, Selector, TIMED, value_of};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, Values, theory};
 use crate::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 
-/// Distances that a thread reads at a time, four beside one another, where nobody chooses.
+/// Default number of distances that a thread reads at a time, in vectors of four.
 pub const ITEMS: usize = 8;
 
-/// Keys that a thread keeps where K needs more than the fewest threads of a block.
+/// Keys per thread if K exceeds the minimum number of threads.
 pub const KEYS: usize = 4;
 pub const FEWEST_THREADS: usize = 128;
 
-/// Threads of a block that keeps K keys. No namesake: a constant of each kernel.
+/// Threads of a block with K keys. No namesake: a constant of each kernel.
 pub fn threads(capacity: usize) -> usize {
     (capacity / KEYS).max(FEWEST_THREADS)
 }
 
-/// Batches of a block in shared memory, of which one is looked at: wide blocks have enough under way. No
-/// namesake: of the kernel.
+/// Batches of a block in shared memory, one of which is being processed. Wide blocks need fewer, because they
+/// have enough loads in flight. No namesake: a constant there.
 pub const fn stages(threads: usize) -> usize {
     if threads > FEWEST_THREADS { 2 } else { 3 }
 }
@@ -48,65 +49,64 @@ pub static MEASURES: [Measure; 4] = [
     Measure::new(
         "candidates",
         ["candidate", "candidates"],
-        "Distances below the bound, taken into the buffer.",
+        "Distances below the bound, added to the buffer.",
     ),
     Measure::new(
         "restarts",
         ["restart", "restarts"],
-        "Rows that were read again, as the bound of the sample was too small.",
+        "Rows read again because the bound from the sample was too small.",
     ),
 ];
 
-/// Whether a bound is found first.
+/// Whether a sample bounds the k-th distance first.
 pub(super) const BOUND: Parameter = Parameter {
     name: "bound",
     help: "Whether a sample of a row bounds the k-th distance before the row is read.",
     values: Values::Words(&["sample", "none"]),
-    default: "sample where that should save more than it takes",
+    default: "sample if it should save more time than it takes",
 };
 
-/// What can be chosen.
+/// The selector's parameters.
 pub static PARAMETERS: [Parameter; 7] = [
     DISTANCES,
     TIMED,
     BOUND,
     Parameter {
         name: "items",
-        help: "Distances that a thread reads at a time; a number that is not the default is compiled when \
-               it is asked for.",
+        help: "Distances that a thread reads at a time; values other than the default are compiled on \
+               demand.",
         values: Values::Words(&["1", "2", "4", "8", "12", "16"]),
         default: "8",
     },
     Parameter {
         name: "slots",
-        help: "How a GPU takes slots of the buffer in the timed search: each thread by itself, or a warp \
-               together; on a CPU it changes nothing.",
+        help: "How the timed search on a GPU allocates buffer slots: each thread by itself, or a warp \
+               together; no effect on a CPU.",
         values: Values::Words(&["atomic", "ballot"]),
         default: "atomic",
     },
     Parameter {
         name: "prefetch",
-        help: "Whether a GPU brings the batch after the next to its L2 cache; on a CPU it changes nothing.",
+        help: "Whether a GPU prefetches the batch after the next into its L2 cache; no effect on a CPU.",
         values: Values::Words(&["on", "off"]),
         default: "off",
     },
     Parameter {
         name: "parts",
-        help: "Blocks of a GPU that a row is divided between in the timed search; on a CPU it changes \
-               nothing.",
+        help: "Blocks of a GPU that share a row in the timed search; no effect on a CPU.",
         values: Values::Numbers(1..=1024),
-        default: "1; more where queries are too few to fill the GPU",
+        default: "1; more if there are too few queries to fill the GPU",
     },
 ];
 
-/// K: the smallest power of two from 128 on that holds k. A smaller buffer would be merged more often than it
-/// saves to sort. No namesake: the host chooses the kernel.
+/// K: the smallest power of two, at least 128, that holds k. A smaller buffer would cost more in merges than
+/// it saves in sorting. No namesake: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// The sample that parameters and a problem's sizes ask for, where a row is divided into so many parts. No
-/// namesake: the host tells the kernels.
+/// The sample for a problem of this shape, if a row is divided into `parts` parts. No namesake: the host
+/// passes it to the kernels.
 pub fn sample_of(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample {
     match parameters.get("bound") {
         Some("none") => Sample::default(),
@@ -114,7 +114,7 @@ pub fn sample_of(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample
     }
 }
 
-/// The value of `bound` that a sample stands for. No namesake: of the host.
+/// The value of `bound` for a sample. No namesake: host only.
 pub(super) fn bound_word(sample: Sample) -> &'static str {
     if sample.is_some() { "sample" } else { "none" }
 }
@@ -124,7 +124,7 @@ pub fn items(parameters: &Parameters) -> usize {
     parameters.number("items").map_or(ITEMS, |items| items as usize)
 }
 
-/// What parameters resolve to, where a row is divided into so many parts. No namesake: the host tells the
+/// The resolved parameters, if a row is divided into `parts` parts. No namesake: the host passes them to the
 /// kernels.
 pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parameters {
     let own = [
@@ -147,26 +147,25 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     })
 }
 
-/// A block: what is kept, the buffer, and what is counted.
 pub(super) struct Block {
     k: usize,
     threads: usize,
-    /// Of the buffer, and of what is kept.
+    /// For the buffer and for the kept keys.
     networks: [Bitonic; 2],
     keys: Vec<Key>,
     slots: usize,
     buffer: Vec<Key>,
     all_taken: usize,
-    /// What a candidate is below.
+    /// Candidates must be below this key.
     limit: Key,
-    /// What its distance is not above.
+    /// Candidates must not be above this distance.
     bound: f32,
     counts: Counts,
 }
 
 impl Block {
-    /// Of so many threads, with room for `size` keys, the k first of which are wanted, and as many slots, no
-    /// more than that.
+    /// A block of `threads` threads with `size` kept keys, the first k of which are the answer, and at most
+    /// as many buffer slots.
     pub(super) fn new(k: usize, size: usize, slots: usize, threads: usize) -> Self {
         Self {
             k,
@@ -189,7 +188,7 @@ impl Block {
         self.keys.fill(PADDING);
     }
 
-    /// Takes the candidates of a batch, in the order in which threads take slots. Merges whenever the buffer
+    /// Appends the candidates of a batch, in the order in which threads get slots. Merges whenever the buffer
     /// is full.
     fn take(&mut self, waiting: &mut Vec<Key>) {
         loop {
@@ -210,7 +209,7 @@ impl Block {
         }
     }
 
-    /// Merges the buffer into what is kept.
+    /// Merges the buffer into the kept keys.
     fn merge(&mut self, forced: bool) {
         self.counts[0] += 1;
         self.counts[1] += u32::from(forced);
@@ -218,7 +217,7 @@ impl Block {
         let threads = of_buffer.threads_for(self.buffer.len());
         self.buffer.resize(self.slots, PADDING);
         of_buffer.sort(&mut self.buffer, threads);
-        // The smaller of elements i and K - 1 - i; what is past the buffer's end would be padding.
+        // The smaller of elements i and K - 1 - i; past the buffer's end, the other would be padding.
         for (key, &candidate) in self.keys.iter_mut().rev().zip(&self.buffer) {
             *key = candidate.min(*key);
         }
@@ -229,7 +228,7 @@ impl Block {
     }
 }
 
-/// The candidates of a row, batch after batch.
+/// Collects the candidates of a row, batch by batch.
 fn stream(block: &mut Block, row: &[f32], size: usize) {
     let threads = block.threads;
     let width = (size / threads).min(4);
@@ -242,8 +241,8 @@ fn stream(block: &mut Block, row: &[f32], size: usize) {
         }
         let candidates = batch.iter().enumerate().filter(|&(_, &distance)| distance <= bound);
         waiting.extend(candidates.map(|(at, &distance)| key_of(distance, (number * size + at) as u32)));
-        // Item by item, thread by thread: a thread's items are four neighbours, or all if they are fewer, and
-        // again four a block further.
+        // Item by item, then thread by thread: a thread's items are vectors of four neighbours (or all of
+        // them, if fewer), one block width apart.
         waiting.sort_by_key(|&key| {
             let at = index_of(key) as usize % size;
             let (vector, thread, item) = (at / (width * threads), at / width % threads, at % width);
@@ -253,7 +252,7 @@ fn stream(block: &mut Block, row: &[f32], size: usize) {
     }
 }
 
-/// A row: one block finds its k smallest. It reads `batch` distances at a time.
+/// Finds the k smallest of a row, as one block. It reads `batch` distances at a time.
 pub(super) fn select_row(
     row: &[f32],
     k: usize,
@@ -266,7 +265,7 @@ pub(super) fn select_row(
     loop {
         block.restart(bound);
         stream(&mut block, row, batch);
-        // The bound was too small: once more, without.
+        // The bound was too small: repeat without a bound.
         if block.all_taken >= k.min(row.len()) || bound == f32::INFINITY {
             break;
         }

@@ -1,8 +1,8 @@
 //! Fused bitonic select: distances and selection in one kernel, without a matrix (Hanák 2023, §4.2).
 //!
-//! Twin of `cuda/select/bits_fused.cuh`. A warp answers eight queries: it computes their distances to a
-//! window of points, and keeps of each the K nearest, sorted, and a buffer of K candidates. Where one buffer
-//! is full all of them are merged.
+//! Twin of `cuda/select/bits_fused.cuh`. A warp answers eight queries. It computes their distances to a
+//! window of points, and has a sorted list of the K nearest and a buffer of K candidates for each. If one
+//! buffer is full, all of them are merged.
 
 use std::array;
 
@@ -17,14 +17,13 @@ use crate::lockstep::{Key, Lanes, PADDING, distance_of, key_of};
 /// The largest k.
 pub const MOST_K: usize = 128;
 
-/// Queries of a warp, and groups of 32 points of a window.
+/// Queries per warp, and groups of 32 points per window.
 pub const QUERIES: usize = 8;
 pub const GROUPS: usize = 8;
 
-/// Lanes that hold a list while it is merged.
+/// Lanes per list in a merge.
 const LANES: usize = 8;
 
-/// Points of a window.
 const POINTS: usize = GROUPS * WARP;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
@@ -37,7 +36,7 @@ pub static MEASURES: [Measure; 3] = [
     Measure::new(
         "forced",
         ["forced merge", "forced merges"],
-        "Merges of a buffer that was not full: another one of the warp was, or the points were at their end.",
+        "Merges of a buffer that was not full, because another one of the warp was, or at the last point.",
     ),
     Measure {
         theory: Some(Theory {
@@ -48,13 +47,13 @@ pub static MEASURES: [Measure; 3] = [
         ..Measure::new(
             "candidates",
             ["candidate", "candidates"],
-            "Distances below the bound, taken into the buffer.",
+            "Distances below the bound, added to the buffer.",
         )
     },
 ];
 
-/// K: the smallest power of two from 8 on that holds k. A smaller list is merged more often and takes no less
-/// time. No namesake: the host chooses the kernel.
+/// K: the smallest power of two, at least 8, that holds k. A smaller list would be merged more often without
+/// saving time. No namesake: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(LANES)
 }
@@ -71,12 +70,12 @@ impl BitsFused {
 }
 
 impl FromPoints for BitsFused {
-    /// No namesake: of the host.
+    /// No namesake: host only.
     fn together(&self) -> usize {
         QUERIES
     }
 
-    /// No namesake: of the host.
+    /// No namesake: host only.
     fn bytes_of_thread(&self, _shape: &Shape) -> usize {
         4 * QUERIES * POINTS
     }
@@ -100,34 +99,33 @@ impl FromPoints for BitsFused {
         }
     }
 
-    /// No namesake: of the host.
+    /// No namesake: host only.
     fn resolved(&self) -> Parameters {
         Parameters::default()
     }
 }
 
-/// A lane's points of a window that wait for a slot: a bit each, query by query.
+/// A lane's points of a window that are waiting for a slot: one bit each, query by query.
 type Waiting = [Lanes<u8, WARP>; QUERIES];
 
-/// Where a lane's points are in a window: four neighbours, and four half a window further.
+/// Position of a lane's item in the window: four neighbours, and four more half a window further.
 fn place(lane: usize, item: usize) -> usize {
     item / 4 * (POINTS / 2) + lane * 4 + item % 4
 }
 
-/// What pads the last window is no candidate.
+/// Excludes the padding of the last window from the candidates.
 fn limit_of(last: Key) -> Key {
     last.min(key_of(f32::INFINITY, 0))
 }
 
-/// The lists of a warp's queries.
 struct FusedLists {
     k: usize,
-    /// Queries that there are: past the last nothing is a candidate.
+    /// Number of queries; slots beyond them get no candidates.
     queries: usize,
     network: Bitonic,
     kept: [Vec<Key>; QUERIES],
     buffers: [Vec<Key>; QUERIES],
-    /// What a candidate is below.
+    /// Candidates must be below these keys.
     limits: [Key; QUERIES],
     counts: [Counts; QUERIES],
 }
@@ -146,7 +144,7 @@ impl FusedLists {
         }
     }
 
-    /// A window of points, by their distances to each query.
+    /// Adds a window of points, given its distances to each query.
     fn add(&mut self, windows: &[Vec<Lanes<f32, WARP>>; QUERIES], window: usize) {
         let mut waiting: Waiting = [[0; WARP]; QUERIES];
         let mut near = false;
@@ -166,8 +164,8 @@ impl FusedLists {
         }
     }
 
-    /// Appends the candidates among what waits: of each query every lane's next one in a round, in the order
-    /// of lanes. Whether there was no slot for some, which still wait.
+    /// Appends the candidates among the waiting points: each round takes the next point of every lane, in the
+    /// order of lanes, query by query. Returns whether some are still waiting because a buffer was full.
     fn append(
         &mut self,
         waiting: &mut Waiting,
@@ -200,7 +198,6 @@ impl FusedLists {
         any_full
     }
 
-    /// Merges all buffers into what is kept.
     fn merge(&mut self) {
         for query in 0..QUERIES {
             let (kept, buffer) = (&mut self.kept[query], &mut self.buffers[query]);
@@ -217,7 +214,6 @@ impl FusedLists {
         }
     }
 
-    /// Merges what is left in the buffers.
     fn finish(&mut self) {
         if self.buffers.iter().any(|buffer| !buffer.is_empty()) {
             self.merge();

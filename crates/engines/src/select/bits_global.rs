@@ -1,16 +1,16 @@
-//! Bitonic select for more neighbours than a block's registers hold: 4,096 keys in global memory, a buffer of
-//! half as many in shared memory (Hanák 2023, §5.6).
+//! Bitonic select for more neighbours than a block's registers hold: 4,096 keys in global memory, and a
+//! buffer of half that size in shared memory (Hanák 2023, §5.6).
 //!
-//! Twin of `cuda/select/bits_global.cuh`: the block of `bits`, whose buffer is smaller than what it keeps.
+//! Twin of `cuda/select/bits_global.cuh`: the block of `bits` with a buffer smaller than its list.
 
 use super::bits::{BOUND, Block, ITEMS, bound_word, sample_of, select_row};
 use super::{DISTANCES, Sample, Selector, TIMED};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Theory, theory};
 
-/// Keys that are kept, the largest k.
+/// Keys in the list, which is the largest k.
 pub const KEPT: usize = 4096;
 
-/// Keys of the buffer.
+/// Slots of the buffer.
 pub const SLOTS: usize = 2048;
 
 /// Threads of a block.
@@ -31,10 +31,10 @@ pub static MEASURES: [Measure; 4] = {
     ]
 };
 
-/// What can be chosen.
+/// The selector's parameters.
 pub static PARAMETERS: [Parameter; 3] = [DISTANCES, TIMED, BOUND];
 
-/// What parameters resolve to. No namesake: of the host.
+/// The resolved parameters. No namesake: host only.
 pub fn resolved(sample: Sample, parameters: &Parameters) -> Parameters {
     super::resolved(parameters, [("bound", bound_word(sample).to_owned())])
 }

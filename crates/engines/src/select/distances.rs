@@ -1,7 +1,7 @@
-//! The engine `distance-matrix`: how long the matrix of distances takes alone, by several kernels, and what
-//! the expanded form gets wrong.
+//! The engine `distance-matrix`: times several kernels that compute the distance matrix, and counts errors of
+//! the expanded form.
 //!
-//! Answers are selected from distances by the rule of all engines, whatever is timed.
+//! Answers are always selected from distances by the rule that all engines share.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,47 +18,46 @@ use crate::knn::{Answer, Build, EngineError, Measure, Parameter, Parameters, Pro
 use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::{Lanes, distance_of, index_of};
 
-/// The expanded form, by cuBLAS where it is there, and by ours.
+/// The expanded form with cuBLAS, if available, and with our own matrix product.
 pub const EXPANDED: &str = "expanded";
 pub const EXPANDED_OWN: &str = "expanded-own";
 
-/// The largest k, that of the selector that answers.
+/// The largest k: that of the selector that computes the answer.
 pub const MOST_K: usize = bits::MOST_K;
 
-/// Queries per parallel work item.
 const BLOCK: usize = 4;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 1] = [Measure {
     name: "wrong",
     unit: ["wrong neighbour", "wrong neighbours"],
-    help: "Of the k points that the expanded form finds, those that are not among the k nearest; none by \
-           another kernel.",
+    help: "Of the k points that the expanded form finds, those that are not among the k nearest; always 0 \
+           for the other kernels.",
     theory: None,
     worst_case: Some(|shape| shape.k as f64),
 }];
 
-/// What can be chosen.
+/// The engine's parameters.
 pub static PARAMETERS: [Parameter; 1] = [Parameter {
     name: "kernel",
-    help: "What computes the distances that are timed: by the rule, in tiles of registers, in tiles of \
-           shared memory or a thread a point; or by the expanded form, with cuBLAS' matrix product where \
-           its library is there, or with ours. A CPU has the rule and our expanded form.",
+    help: "Which distances are timed: by the rule, with tiles in registers, with tiles in shared memory \
+           or with one thread per point; or by the expanded form, with the matrix product of cuBLAS if \
+           available, or with ours. A CPU has the rule and our expanded form.",
     values: Values::Words(&["registers", "tiles", "naive", EXPANDED, EXPANDED_OWN]),
     default: "registers",
 }];
 
-/// The kernel that parameters ask for.
+/// The selected kernel.
 pub fn kernel_of(parameters: &Parameters) -> &str {
     parameters.get("kernel").unwrap_or("registers")
 }
 
-/// What parameters resolve to where this kernel runs.
+/// The resolved parameters, given the kernel that runs.
 pub fn resolved(kernel: &str) -> Parameters {
     Parameters::from_iter([("kernel", kernel.to_owned())])
 }
 
-/// Whether a kernel's distances are those of the rule.
+/// Whether a kernel's distances follow the rule.
 pub fn is_exact(kernel: &str) -> bool {
     ![EXPANDED, EXPANDED_OWN].contains(&kernel)
 }
@@ -79,13 +78,13 @@ pub fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn
     Ok(Box::new(CpuSearch::new(problem, setup, distances)))
 }
 
-/// A problem's points, and their norms, if the expanded form is timed.
+/// A problem's points, and their norms if the expanded form is timed.
 struct DistancesAlone {
     points: Arc<GroupedPoints<GROUP>>,
     norms: Vec<Lanes<f32, GROUP>>,
     selector: Selector,
     parameters: Parameters,
-    /// The part of the last search's time that the threads spent on the distances.
+    /// The fraction of the last search's time that was spent on distances.
     share: f64,
 }
 

@@ -21,10 +21,10 @@ use crate::knn::{
 use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{Key, Lanes, distance_of, index_of};
 
-/// The matrix of distances, a row a query.
+/// The matrix of distances, one row per query.
 const MATRIX: Keeps = Keeps::new(Place::Memory, "row of distances", "a query", Shape::points);
 
-/// What the rows of all selectors have in common.
+/// The common parts of all selectors' rows.
 const SELECTION: Descriptor = Descriptor {
     group: Group::Selection,
     document: "docs/selection.md",
@@ -38,8 +38,8 @@ const SELECTION: Descriptor = Descriptor {
 /// The registry's row for `bits`.
 pub static BITS: Descriptor = Descriptor {
     id: EngineId::new("bits"),
-    about: "Bitonic select: a block a query sorts the K smallest in registers and merges a buffer of \
-            candidates into them.",
+    about: "Bitonic select: one block per query keeps the K smallest sorted in registers and merges a \
+            buffer of candidates into them.",
     source: "Hanák 2023, §4.1",
     code: code!["cuda/select/bits.cuh", "crates/engines/src/select/bits.rs"],
     keeps: &[
@@ -50,7 +50,7 @@ pub static BITS: Descriptor = Descriptor {
             |shape| bits::capacity(shape.k),
         ),
         Keeps::new(Place::Shared, "candidate buffer", "a block", |shape| bits::capacity(shape.k)),
-        Keeps::new(Place::Shared, "batches of distances under way", "a block", |shape| {
+        Keeps::new(Place::Shared, "batches of distances in flight", "a block", |shape| {
             let threads = bits::threads(bits::capacity(shape.k));
             bits::stages(threads) * bits::ITEMS * threads
         }),
@@ -65,12 +65,14 @@ pub static BITS: Descriptor = Descriptor {
 /// The registry's row for `bits-global`.
 pub static BITS_GLOBAL: Descriptor = Descriptor {
     id: EngineId::new("bits-global"),
-    about: "Bitonic select for large k: as bits, but what is kept lies in global memory, and the buffer \
-            holds half as much.",
+    about: "Bitonic select for large k: like bits, but the sorted list is in global memory, and the buffer \
+            is half as large.",
     source: "Hanák 2023, §5.6",
     code: code!["cuda/select/bits_global.cuh", "crates/engines/src/select/bits_global.rs"],
     keeps: &[
-        Keeps::new(Place::Shared, "candidate buffer, half as large", "a block", |_| bits_global::SLOTS),
+        Keeps::new(Place::Shared, "candidate buffer, half as large as the list", "a block", |_| {
+            bits_global::SLOTS
+        }),
         Keeps::new(Place::Memory, "K smallest so far, sorted", "a query", |_| bits_global::KEPT),
         MATRIX,
     ],
@@ -117,8 +119,8 @@ pub static BITS_FUSED: Descriptor = Descriptor {
 /// The registry's row for `warp-select`.
 pub static WARP_SELECT: Descriptor = Descriptor {
     id: EngineId::new("warp-select"),
-    about: "Warp select: a warp a query, each lane with a short queue; all are merged when one of them \
-            holds nothing but neighbours.",
+    about: "Warp select: one warp per query, with a short queue in each lane; all queues are merged when \
+            one contains only neighbours.",
     source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
     code: code!["cuda/select/warp_select.cuh", "crates/engines/src/select/warp_select.rs"],
     lesson: Some("warp-select"),
@@ -149,7 +151,7 @@ pub static WARP_SELECT: Descriptor = Descriptor {
 /// The registry's row for `block-select`.
 pub static BLOCK_SELECT: Descriptor = Descriptor {
     id: EngineId::new("block-select"),
-    about: "Block select: as warp-select, but the warps of a block share a query and merge what they found \
+    about: "Block select: like warp-select, but the warps of a block share a query and merge their results \
             at the end.",
     source: "Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3",
     code: code!["cuda/select/warp_select.cuh", "crates/engines/src/select/warp_select.rs"],
@@ -160,7 +162,7 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
         Keeps::new(Place::Registers, "queue of candidates, largest first", "a lane", |shape| {
             warp_select::default_queue(shape.k)
         }),
-        Keeps::new(Place::Shared, "what half of the warps found, at the end", "a block", |shape| {
+        Keeps::new(Place::Shared, "results of half of the warps, at the end", "a block", |shape| {
             let capacity = warp_select::capacity(shape.k);
             warp_select::block_select_warps(capacity) / 2 * capacity
         }),
@@ -177,19 +179,19 @@ pub static BLOCK_SELECT: Descriptor = Descriptor {
 /// The registry's row for `merge-queue`.
 pub static MERGE_QUEUE: Descriptor = Descriptor {
     id: EngineId::new("merge-queue"),
-    about: "Merge queue: a warp a query with sorted levels that double in size, each merged with the next \
-            when its largest is too small.",
+    about: "Merge queue: one warp per query, with sorted levels that double in size; a level is merged with \
+            the next when the next one's largest key exceeds its own.",
     source: "Tang et al. 2015; Hanák 2023, §3.6.2",
     code: code!["cuda/select/merge_queue.cuh", "crates/engines/src/select/merge_queue.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "first level, sorted, largest first", "a warp", |_| 32),
         Keeps::new(
             Place::Shared,
-            "all levels, each but the second twice as large as the one before",
+            "all levels; from the third on, each is twice as large as the previous",
             "a warp",
             |shape| merge_queue::capacity(shape.k),
         ),
-        Keeps::new(Place::Shared, "buffer of candidates", "a warp", |_| 128),
+        Keeps::new(Place::Shared, "candidate buffer", "a warp", |_| 128),
         MATRIX,
     ],
     limits: Limits { k: merge_queue::MOST_K, ..SELECTION.limits },
@@ -200,18 +202,18 @@ pub static MERGE_QUEUE: Descriptor = Descriptor {
     ..SELECTION
 };
 
-/// The registry's row for `thread-heap`. A warp takes as many steps as the deepest of its lanes sinks at each
-/// point, which no query's own counts tell: so there are no active threads.
+/// The registry's row for `thread-heap`. It reports no active threads: at each point a warp takes as many
+/// steps as the lane that sifts deepest, which per-query counts do not show.
 pub static THREAD_HEAP: Descriptor = Descriptor {
     id: EngineId::new("thread-heap"),
-    about: "Thread heap: a thread a query with a binary heap, the baseline that shows what divergence costs \
-            a selection.",
+    about: "Thread heap: one thread per query with a binary heap; the baseline that shows what divergence \
+            costs a selection.",
     source: "Hanák 2023, §3.6.1",
     code: code!["cuda/select/thread_heap.cuh", "crates/engines/src/select/thread_heap.rs"],
     lesson: Some("heap"),
     keeps: &[
         Keeps::new(Place::Registers, "root of the heap", "a thread", |_| 1),
-        Keeps::new(Place::Shared, "tile of distances, turned", "a warp", |_| 32 * 32),
+        Keeps::new(Place::Shared, "tile of distances, transposed", "a warp", |_| 32 * 32),
         Keeps::new(Place::Shared, "heap of the k smallest so far", "a thread", |shape| shape.k)
             .only_if(|shape| shape.k <= thread_heap::MOST_SHARED),
         Keeps::new(Place::Memory, "heap of the k smallest so far", "a thread", |shape| shape.k)
@@ -229,8 +231,8 @@ pub static THREAD_HEAP: Descriptor = Descriptor {
 /// The registry's row for `partial-bitonic`.
 pub static PARTIAL_BITONIC: Descriptor = Descriptor {
     id: EngineId::new("partial-bitonic"),
-    about: "Partial bitonic sort: a block a query sorts chunk after chunk and merges each into the K \
-            smallest, with no filter before it.",
+    about: "Partial bitonic sort: one block per query sorts chunk after chunk and merges each into the K \
+            smallest, without a filter.",
     source: "Hanák 2023, §3.5.1",
     code: code!["cuda/select/partial_bitonic.cuh", "crates/engines/src/select/partial_bitonic.rs"],
     keeps: &[
@@ -253,8 +255,8 @@ pub static PARTIAL_BITONIC: Descriptor = Descriptor {
 /// The registry's row for `merge-path`.
 pub static MERGE_PATH: Descriptor = Descriptor {
     id: EngineId::new("merge-path"),
-    about: "Merge path: as partial-bitonic, but runs are sorted and merged by threads that each find their \
-            part of a merge by binary search.",
+    about: "Merge path: like partial-bitonic, but threads sort and merge runs; each finds its part of a \
+            merge by binary search.",
     source: "Hanák 2023, §3.4.2",
     code: code!["cuda/select/merge_path.cuh", "crates/engines/src/select/merge_path.rs"],
     keeps: &[
@@ -276,7 +278,7 @@ pub static MERGE_PATH: Descriptor = Descriptor {
 pub static SAMPLE_SELECT: Descriptor = Descriptor {
     id: EngineId::new("sample-select"),
     about: "Sample select: splitters from a sample divide distances into buckets, pass after pass, until \
-            the k-th is found; for any k.",
+            the k-th is found; any k.",
     source: "Ribizel and Anzt 2020; Hanák 2023, §3.7.1, §4.3",
     code: code![
         "cuda/select/sample_select.cuh",
@@ -303,7 +305,7 @@ pub static SAMPLE_SELECT: Descriptor = Descriptor {
 pub static RADIX_SELECT: Descriptor = Descriptor {
     id: EngineId::new("radix-select"),
     about: "Radix select: digits divide distances into buckets, the most significant first, until the k-th \
-            is found; for any k.",
+            is found; any k.",
     source: "Alabi, Blanchard, Gordon and Steinbach 2012; Hanák 2023, §3.7.2",
     code: code![
         "cuda/select/radix_select.cuh",
@@ -327,11 +329,11 @@ pub static RADIX_SELECT: Descriptor = Descriptor {
 /// The registry's row for `sort`.
 pub static SORT: Descriptor = Descriptor {
     id: EngineId::new("sort"),
-    about: "A radix sort of all distances of a query: the baseline of every selection, for any k.",
+    about: "A radix sort of all distances of a query: the baseline of all selectors; any k.",
     source: "Satish, Harris and Garland 2009; Hanák 2023, §3.4.3",
     code: code!["cuda/select/sort.cuh", "crates/engines/src/select/sort.rs"],
     keeps: &[
-        Keeps::new(Place::Shared, "counts of the digits, and a tile in their order", "a block", |_| {
+        Keeps::new(Place::Shared, "digit counts, and a tile sorted by digit", "a block", |_| {
             1 << sort::SORT_BITS
         }),
         Keeps::new(Place::Memory, "distances and positions, twice", "a query", |shape| 2 * shape.n),
@@ -348,8 +350,8 @@ pub static SORT: Descriptor = Descriptor {
 /// The registry's row for `distance-matrix`.
 pub static DISTANCES_ALONE: Descriptor = Descriptor {
     id: EngineId::new("distance-matrix"),
-    about: "The distances alone: how long the matrix takes by several kernels, and what its expanded form \
-            gets wrong; bits answers, untimed.",
+    about: "Times several distance-matrix kernels and counts errors of the expanded form; bits computes the \
+            answer, untimed.",
     source: "Hanák 2023, §3.3 and §5.2",
     code: code![
         "cuda/select/distances.cuh",
@@ -369,7 +371,7 @@ pub static DISTANCES_ALONE: Descriptor = Descriptor {
     limits: Limits { k: distances::MOST_K, ..SELECTION.limits },
     measures: &distances::MEASURES,
     parameters: &distances::PARAMETERS,
-    // The expanded form computes products.
+    // The expanded form computes products instead of distances.
     distances: |n, parameters, _| distances::is_exact(distances::kernel_of(parameters)).then_some(n as f64),
     open: |device| match device {
         DeviceId::Cpu => cpu::open(&DISTANCES_ALONE, "CPU, distances", None, distances::load),
@@ -378,8 +380,8 @@ pub static DISTANCES_ALONE: Descriptor = Descriptor {
     ..SELECTION
 };
 
-/// Opens a selector on a device: on the processor as `selector` makes it for a problem's sizes and
-/// parameters, on a GPU as `on_gpu` does.
+/// Opens a selector: on the CPU `selector` makes it for a problem's shape and parameters, on a GPU `on_gpu`
+/// does.
 fn open<S: FromPoints + 'static>(
     device: DeviceId,
     descriptor: &'static Descriptor,
@@ -394,30 +396,28 @@ fn open<S: FromPoints + 'static>(
     }
 }
 
-/// Queries per parallel work item, where they are not answered together.
+/// Queries per work item, unless more are answered together.
 const BLOCK: usize = 4;
 
-/// Loads a problem for a selector.
 fn load<'p, S: FromPoints + 'static>(
     descriptor: &'static Descriptor,
     problem: &'p Problem,
     selector: S,
 ) -> Result<Box<dyn Search + 'p>, EngineError> {
-    // Distances of each thread, what becomes of them, and what is found in them.
+    // Per thread: distances, working copies, and results.
     let of_thread = selector.bytes_of_thread(&problem.shape()) + size_of::<Key>() * problem.k();
     let rows = (of_thread * rayon::current_num_threads()) as u64;
     let (points, setup) = cpu::grouped(problem, rows)?;
     Ok(Box::new(CpuSearch::new(problem, setup, Select { descriptor, points, selector })))
 }
 
-/// A problem's points, and what selects from their distances.
 struct Select<S> {
     descriptor: &'static Descriptor,
     points: Arc<GroupedPoints<GROUP>>,
     selector: S,
 }
 
-/// Computes a query's distances to groups of points. Those of what pads the last group are infinite.
+/// Computes a query's distances to groups of points. Those to padding are infinite.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
     "x86_64+avx2+fma",
@@ -436,7 +436,7 @@ pub fn row_of(
     }
 }
 
-/// A selector with a row of distances before it.
+/// A selector that reads a row of computed distances.
 impl FromPoints for Selector {
     fn together(&self) -> usize {
         1
@@ -473,7 +473,7 @@ impl<S: FromPoints> Searcher for Select<S> {
         let (dims, together) = (problem.dims(), selector.together());
         found.in_blocks(problem, queries, self.per_thread(), build, |wanted, rows| {
             let range = rows.first()..rows.first() + wanted.len() / dims;
-            // All that are answered together with one of the range.
+            // All queries that are answered together with one of the range.
             for first in (range.start / together * together..range.end).step_by(together) {
                 let queries: Vec<&[f32]> =
                     problem.queries().chunks_exact(dims).skip(first).take(together).collect();

@@ -1,24 +1,23 @@
-//! The expanded form of squared distances, ‖x‖² − 2⟨x, y⟩ + ‖y‖², and what it gets wrong.
+//! The expanded form of squared distances, ‖x‖² − 2⟨x, y⟩ + ‖y‖², and its errors.
 //!
-//! Twin of `cuda/select/expanded.cuh`: norms and products dimension by dimension, one rounding a step.
+//! Twin of `cuda/select/expanded.cuh`: norms and products are summed dimension by dimension, one rounding per
+//! step.
 
 use multiversion::multiversion;
 
 use crate::lockstep::distance::{Coordinates, GroupedPoints};
 use crate::lockstep::{Key, Lanes, index_of, key_of};
 
-/// Lanes of a group of points.
 const WARP: usize = 32;
 
-/// A distance of the product and the squared norms. What rounding takes below zero is zero, and so is what is
-/// no number.
+/// A distance from a product and the squared norms. Negative values and NaN become zero.
 #[inline(always)]
 pub fn expanded(product: f32, point_norm: f32, query_norm: f32) -> f32 {
     let distance = (-2.0f32).mul_add(product, point_norm) + query_norm;
     if distance > 0.0 { distance } else { 0.0 }
 }
 
-/// The squared norms of all points, group by group. What pads the last group is infinite.
+/// The squared norms of all points, group by group. Those of padding are infinite.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
     "x86_64+avx2+fma",
@@ -37,7 +36,7 @@ pub fn distances_norms(points: &GroupedPoints<WARP>) -> Vec<Lanes<f32, WARP>> {
     (0..points.groups()).map(norm).collect()
 }
 
-/// Computes a query's distances to all points by the expanded form, of the points' norms.
+/// Computes a query's distances to all points by the expanded form.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma",
     "x86_64+avx2+fma",
@@ -65,8 +64,8 @@ pub fn distances_expanded(
     }
 }
 
-/// How many of the points that the expanded form finds are not among the nearest, the last of which has the
-/// key `limit`. `row` holds all distances by the rule.
+/// The number of points found by the expanded form that are not among the nearest, whose last key is `limit`.
+/// `row` holds all distances by the rule.
 pub fn distances_wrong(found: &[Key], row: &[f32], limit: Key) -> u32 {
     let keys = found
         .iter()
@@ -81,7 +80,8 @@ mod tests {
 
     #[test]
     fn what_rounding_takes_is_seen() {
-        // 1,000 from the origin the squares of neighbours a hundredth apart differ by less than f32 holds.
+        // 1,000 from the origin, the squared norms of points a hundredth apart differ by less than f32
+        // resolves.
         let points: Vec<f32> = (0..100u16).map(|i| 1000.0 + f32::from(i) * 0.01).collect();
         let grouped = GroupedPoints::new(&points, 1);
         let mut row = Vec::new();

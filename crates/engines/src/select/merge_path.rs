@@ -1,10 +1,10 @@
-//! Merge path: a block a query, which sorts a row run after run by merging shorter runs, and merges each into
+//! Merge path: one block per query sorts a row run by run, by merging shorter runs, and merges each run into
 //! the K smallest (Hanák 2023, §3.4.2).
 //!
 //! Twin of `cuda/select/merge_path.cuh`. Two sorted runs a and b span a matrix, and their merge is a path
-//! through it: down for a key of a, right for one of b. Output i lies on the cross diagonal i, where a binary
-//! search finds how many keys of a come before it. So each thread finds where its outputs begin, and merges
-//! them one after another. No merge makes more than K outputs: what comes after the k-th is not needed.
+//! through it: down for a key of a, right for one of b. Output i is on the cross diagonal i, where a binary
+//! search finds how many keys of a precede it. So each thread finds where its outputs begin, and merges them
+//! one after another. Merges are cut off after K outputs.
 
 use super::{Counts, DISTANCES, Selector, TIMED};
 use crate::knn::{Measure, Parameter, Parameters, Shape};
@@ -23,25 +23,25 @@ pub static MEASURES: [Measure; 3] = [
     Measure::new(
         "steps",
         ["search step", "search steps"],
-        "Steps of the binary searches on cross diagonals, of all threads.",
+        "Steps of the binary searches on cross diagonals, over all threads.",
     ),
 ];
 
-/// What can be chosen.
+/// The selector's parameters.
 pub static PARAMETERS: [Parameter; 2] = [DISTANCES, TIMED];
 
-/// K: the smallest power of two from 128 on that holds k, so that no thread is without an output. No
-/// namesake: the host chooses the kernel.
+/// K: the smallest power of two, at least 128, that holds k, so that every thread has an output. No namesake:
+/// the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// Threads of a block. No namesake: a constant there.
+/// Threads per block. No namesake: a constant there.
 pub fn threads(capacity: usize) -> usize {
     if capacity <= 1024 { 128 } else { 256 }
 }
 
-/// What parameters resolve to. No namesake: of the host.
+/// The resolved parameters. No namesake: host only.
 pub fn resolved(parameters: &Parameters) -> Parameters {
     super::resolved(parameters, [])
 }
@@ -63,7 +63,6 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     })
 }
 
-/// What a block has in shared memory.
 struct Block {
     capacity: usize,
     threads: usize,
@@ -87,8 +86,8 @@ impl Block {
         }
     }
 
-    /// Reads so many distances a thread, four beside one another; what lies from the row's end on is padding.
-    /// Sorts them, by odd-even transposition.
+    /// Reads KEYS distances per thread, in vectors of four; past the row's end, padding. Sorts them by
+    /// odd-even transposition.
     fn load_runs(&mut self, distances: &[f32], first: usize) {
         for (thread, keys) in self.runs.chunks_exact_mut(KEYS).enumerate() {
             for (i, key) in keys.iter_mut().enumerate() {
@@ -99,7 +98,7 @@ impl Block {
         }
     }
 
-    /// Sorts a thread's own keys: in each round every other pair of neighbours, as many rounds as there are
+    /// Sorts a thread's own keys: each round compares every other pair of neighbours, with as many rounds as
     /// keys.
     fn transpose(keys: &mut [Key]) {
         for round in 0..keys.len() {
@@ -109,8 +108,8 @@ impl Block {
         }
     }
 
-    /// How many keys of a are among the first `diagonal` of the merge of a and b, which are of one length,
-    /// and in how many steps that is found.
+    /// The number of keys of a among the first `diagonal` of the merge of a and b, which have equal lengths;
+    /// and the steps of the search.
     fn search_path(a: &[Key], b: &[Key], diagonal: usize) -> (usize, u32) {
         let (mut low, mut high, mut steps) = (diagonal.saturating_sub(b.len()), diagonal.min(a.len()), 0);
         while low < high {
@@ -121,12 +120,11 @@ impl Block {
         (low, steps)
     }
 
-    /// A thread's part of a merge: the outputs from the one numbered `diagonal` on. Returns the steps of its
-    /// search.
+    /// A thread's part of a merge: the outputs from `diagonal` on. Returns the steps of its search.
     fn merge_along(out: &mut [Key], a: &[Key], b: &[Key], diagonal: usize) -> u32 {
         let (mut of_a, steps) = Self::search_path(a, b, diagonal);
         let mut of_b = diagonal - of_a;
-        // Padding stands for what comes after the end: a key of it is never taken before one that is none.
+        // Padding represents the end of a run: it is never chosen before a real key.
         let key = |keys: &[Key], i: usize| keys.get(i).copied().unwrap_or(PADDING);
         for out in out {
             let (key_a, key_b) = (key(a, of_a), key(b, of_b));
@@ -141,8 +139,7 @@ impl Block {
         steps
     }
 
-    /// Merges the runs that threads sorted, one after another in shared memory, in pairs, until one is left.
-    /// It has K keys.
+    /// Merges the runs of the threads, stored one after another, in pairs until one is left. It has K keys.
     fn merge_runs(&mut self) {
         let (mut count, mut length) = (self.threads, KEYS);
         while count > 1 {
@@ -162,7 +159,7 @@ impl Block {
         }
     }
 
-    /// Merges the run that is left into what is kept.
+    /// Merges the remaining run into the kept keys.
     fn merge_kept(&mut self) {
         let items = self.capacity / self.threads;
         let run = &self.runs[..self.capacity];
@@ -179,7 +176,7 @@ impl Block {
 mod tests {
     use super::*;
 
-    /// Wherever a thread begins, it goes on as one that merged from the beginning.
+    /// A thread that starts on any diagonal continues like a full merge.
     #[test]
     fn every_diagonal_meets_the_path() {
         let a = [1, 4, 5, 8, 11, 17, 19, 20];
@@ -191,7 +188,7 @@ mod tests {
             Block::merge_along(&mut out, &a, &b, diagonal);
             assert_eq!(out, all[diagonal..], "from {diagonal} on");
         }
-        // A search halves what is left of the diagonal: eight places in at most four steps.
+        // Each step halves the diagonal's candidates: eight places in at most four steps.
         assert_eq!(Block::search_path(&a, &b, 8), (4, 3));
         assert_eq!(Block::search_path(&a, &b, 0), (0, 0));
     }
@@ -207,7 +204,7 @@ mod tests {
 
     #[test]
     fn runs_are_merged_in_pairs() {
-        // 127 pairs of a run of 1,024, or 255 of one of 2,048, whatever K is.
+        // 127 pairs for a run of 1,024, or 255 for one of 2,048, whatever K is.
         for (k, n, merges, pairs) in
             [(1, 1000, 1, 127), (128, 2049, 3, 381), (1024, 1024, 1, 127), (2048, 2049, 2, 510)]
         {

@@ -1,11 +1,11 @@
-//! Merge queue: a warp a query, which keeps the k smallest in levels of m, m, 2·m, 4·m, … keys, and a buffer
-//! of candidates before them (Tang et al. 2015; Hanák 2023, §3.6.2).
+//! Merge queue: one warp per query keeps the k smallest in levels of m, m, 2·m, 4·m, … keys, with a buffer of
+//! candidates in front (Tang et al. 2015; Hanák 2023, §3.6.2).
 //!
 //! Twin of `cuda/select/merge_queue.cuh`, where the first level is in registers.
 //!
-//! Invariants: each level descends, and so do the levels' heads, their largest keys; so the first level's
-//! head is the largest of all. The queue holds K ≥ k keys, of which K − k are 0 from the start and stay, no
-//! key being below them: the head is the k-th.
+//! Invariants: each level descends, and so do the levels' heads, their largest keys. So the first level's
+//! head is the largest of all. The queue holds K ≥ k keys. K − k of them are 0 from the start and stay,
+//! because no key is below them; so the head is the k-th smallest.
 
 use super::runs::{merge_runs, sort_run};
 use super::{Counts, DISTANCES, Selector, TIMED};
@@ -18,7 +18,6 @@ pub const MOST_K: usize = 2048;
 /// Groups of 32 distances that a warp reads at a time.
 pub const GROUPS: usize = 8;
 
-/// Distances of a group.
 const WARP: usize = 32;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
@@ -26,65 +25,61 @@ pub static MEASURES: [Measure; 5] = [
     Measure::new(
         "candidates",
         ["candidate", "candidates"],
-        "Distances below the largest of the queue when they were read.",
+        "Distances below the largest key of the queue when they were read.",
     ),
     Measure::new("flushes", ["flush", "flushes"], "Times the buffer was sorted and emptied into the queue."),
     Measure::new(
         "inserts",
         ["insert", "inserts"],
-        "Candidates inserted into the first level, being still below the largest.",
+        "Candidates inserted into the first level because they were still below the largest key.",
     ),
     Measure::new(
         "merges",
         ["merge", "merges"],
         "Merges of a level with the next one, whose head was larger.",
     ),
-    Measure::new(
-        "deepest",
-        ["level", "levels"],
-        "Levels, from the first on, that were merged at least once.",
-    ),
+    Measure::new("deepest", ["level", "levels"], "Deepest level that took part in a merge, counted from 1."),
 ];
 
-/// What can be chosen.
+/// The selector's parameters.
 pub static PARAMETERS: [Parameter; 4] = [
     DISTANCES,
     TIMED,
     Parameter {
         name: "level",
-        help: "Keys of the first level and of the second; each of the others has twice as many as the one \
-               before.",
+        help: "Keys of the first level and of the second; each further level has twice as many as the \
+               previous.",
         values: Values::Words(&["8", "16", "32"]),
         default: "32",
     },
     Parameter {
         name: "buffer",
-        help: "Candidates that are sorted before they are inserted, the smallest first; off: each is \
-               inserted when it is read.",
+        help: "Candidates that are sorted and then inserted, smallest first; off: each is inserted when it \
+               is read.",
         values: Values::Words(&["32", "64", "128", "256", "off"]),
         default: "128",
     },
 ];
 
-/// K: the smallest power of two from 32 on that holds k. No namesake: the host tells the kernel.
+/// K: the smallest power of two, at least 32, that holds k. No namesake: the host passes it to the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(WARP)
 }
 
-/// How a queue is made.
+/// Sizes of a queue.
 #[derive(Clone, Copy, Debug)]
 pub struct Sizes {
     /// Keys of the queue.
     pub capacity: usize,
-    /// Of which the first level has.
+    /// Keys of its first level.
     pub level: usize,
     /// Keys of the buffer.
     pub buffer: usize,
-    /// Whether it is filled and sorted before it is emptied.
+    /// Whether the buffer is filled and sorted before it is emptied.
     pub sorts: bool,
 }
 
-/// What parameters resolve to. No namesake: the host tells the kernel.
+/// The resolved parameters. No namesake: the host passes them to the kernel.
 pub fn resolved(k: usize, parameters: &Parameters) -> (Sizes, Parameters) {
     let level = parameters.number("level").unwrap_or(32);
     let buffer = parameters.get("buffer").unwrap_or("128");
@@ -107,15 +102,14 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
         stream_groups(&mut queue, row);
         queue.finish();
         found.clear();
-        // The k largest of K, which are all that is not 0 from the start.
+        // The K − k smallest keys are the initial zeros.
         found.extend(queue.levels[..k].iter().rev());
         queue.counts
     })
 }
 
-/// A warp's queue.
 struct Queue {
-    /// The first level is [0, m), the one that follows [m, 2·m), then [2·m, 4·m), …
+    /// The first level is [0, m), the second [m, 2·m), then [2·m, 4·m), …
     levels: Vec<Key>,
     buffer: Vec<Key>,
     sizes: Sizes,
@@ -128,15 +122,15 @@ impl Queue {
         Self { levels, buffer: Vec::with_capacity(sizes.buffer), sizes, counts: Counts::default() }
     }
 
-    /// A candidate's distance is below it: a later point that is as far as the k-th comes after it.
+    /// Candidates must be below this distance: a later point as far as the k-th comes after it.
     fn bound(&self) -> f32 {
         distance_of(self.levels[0])
     }
 
-    /// A group: distances of points that come after all that it has seen.
+    /// Adds a group of distances, of points after all previous ones.
     fn add(&mut self, distances: &[f32], first: usize) {
         for (lane, &distance) in distances.iter().enumerate() {
-            // Lanes whose slots are left are asked once more after a flush, which lowers the bound.
+            // Lanes without a slot vote again after a flush, which lowers the bound.
             if distance < self.bound() {
                 self.buffer.push(key_of(distance, (first + lane) as u32));
                 self.counts[0] += 1;
@@ -150,7 +144,7 @@ impl Queue {
         }
     }
 
-    /// Empties the buffer. Sorted, its smallest keys are at its end; unsorted, its latest are.
+    /// Empties the buffer. If sorted, its smallest keys are at its end; otherwise its latest.
     fn flush(&mut self) {
         let mut start = 0;
         let mut buffer = std::mem::take(&mut self.buffer);
@@ -172,7 +166,7 @@ impl Queue {
         self.buffer = buffer;
     }
 
-    /// Drops the head for a key below it: what was between moves up by one.
+    /// Replaces the head by a smaller key; the keys larger than that one move up.
     fn insert(&mut self, key: Key) {
         self.counts[2] += 1;
         let m = self.sizes.level;
@@ -182,7 +176,8 @@ impl Queue {
         self.repair();
     }
 
-    /// Merges the first level with the second, and goes on as long as a level's head is below the next one's.
+    /// Merges the first level with the second, and continues as long as a level's head is below the next
+    /// one's.
     fn repair(&mut self) {
         let (mut from, mut to, mut number) = (0, self.sizes.level, 2);
         while to < self.levels.len() && self.levels[from] < self.levels[to] {
@@ -193,7 +188,7 @@ impl Queue {
         }
     }
 
-    /// After the last point: all levels become one run, which descends.
+    /// After the last point: merges all levels into one descending run.
     fn finish(&mut self) {
         if !self.buffer.is_empty() {
             self.flush();
@@ -206,8 +201,8 @@ impl Queue {
     }
 }
 
-/// Reads a row. Most batches have no candidate: they are asked for together, and only of the others group
-/// after group.
+/// Reads a row. Most batches have no candidate, so a whole batch is tested first, and only the others group
+/// by group.
 fn stream_groups(queue: &mut Queue, row: &[f32]) {
     const BATCH: usize = GROUPS * WARP;
     for (number, batch) in row.chunks(BATCH).enumerate() {
@@ -231,7 +226,7 @@ mod tests {
         resolved(k, &Parameters::from_iter([("level", level), ("buffer", buffer)])).0
     }
 
-    /// Both invariants, and how many keys are 0.
+    /// Both invariants, and the number of zero keys.
     fn check(queue: &Queue, k: usize) {
         let (mut from, mut to, mut above) = (0, queue.sizes.level, Key::MAX);
         while from < queue.levels.len() {
@@ -240,7 +235,7 @@ mod tests {
             assert!(level[0] <= above, "the heads descend");
             (above, from, to) = (level[0], to, 2 * to);
         }
-        // The nearest point of all may be 0 too.
+        // The nearest point may also have key 0.
         let zeros = queue.levels.iter().filter(|&&key| key == 0).count();
         assert!((queue.levels.len() - k..=queue.levels.len() - k + 1).contains(&zeros));
     }
@@ -271,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_sorted_buffer_saves_inserts() {
-        // Each distance is below all before it: read one by one, all are inserted.
+        // Each distance is below all before it: without a buffer, all are inserted.
         let row: Vec<f32> = (0..4096u16).rev().map(f32::from).collect();
         let counts = |buffer| {
             let mut queue = Queue::new(32, made(32, "16", buffer));
@@ -279,8 +274,7 @@ mod tests {
             queue.finish();
             queue.counts
         };
-        // Of each 128 the 32 smallest: the first level has one half of the queue, and is merged with the
-        // other when it holds none of it.
+        // Of each 128, the 32 smallest are inserted, which replaces the keys of both levels.
         assert_eq!(counts("128")[..3], [4096, 32, 1024]);
         assert_eq!(counts("off")[0], 4096);
         assert!(counts("off")[2] > 2000, "{:?}", counts("off"));

@@ -1,8 +1,8 @@
-//! k-selection of the literature, side by side (Hanák 2023): each finds the k smallest of a row of distances,
-//! which is computed before or, in `bits-fused`, on the way.
+//! Selectors from the literature, for comparison (Hanák 2023): each finds the k smallest of a row of
+//! distances, which is computed beforehand or, in `bits-fused`, on the fly.
 //!
-//! The CPU's side; functions are named like their counterparts in `cuda/`, or their documentation says "No
-//! namesake" and why.
+//! This is the CPU's side. A function has the name of its counterpart in `cuda/`, or its documentation says
+//! "No namesake" and why.
 //!
 //! | here | there |
 //! |---|---|
@@ -25,14 +25,13 @@
 //! | `partial_bitonic.rs` | `cuda/select/partial_bitonic.cuh` |
 //! | `merge_path.rs` | `cuda/select/merge_path.cuh` |
 //!
-//! Of the host alone: `engine.rs`, the engines on the CPU and their rows in the registry; `distances.rs`, the
-//! engine that times the distances alone; `cost.rs`, their cost model. With the observers below lessons
-//! record a selector, at no cost where nothing is recorded; on a GPU recorders in `cuda/select/` write it
-//! down.
+//! Host only: `engine.rs`, the engines on the CPU and their rows in the registry; `distances.rs`, the engine
+//! that only times the distances; `cost.rs`, their cost model. Lessons record a selector with the observers
+//! below, which cost nothing in runs; on a GPU the recorders in `cuda/select/` do so.
 //!
-//! A selector is a [`Selector`], made of a problem's sizes and of parameters, and a row in `engine.rs`; one
-//! that computes the distances itself is [`FromPoints`], as every selector is with a row of distances before
-//! it.
+//! A selector is a [`Selector`], made from a problem's shape and parameters, and a row in `engine.rs`. One
+//! that computes the distances itself implements [`FromPoints`], as does every [`Selector`] by computing a
+//! row first.
 
 mod bitonic;
 pub mod bits;
@@ -66,56 +65,51 @@ use super::lockstep::distance::GroupedPoints;
 use super::lockstep::{Key, Lanes};
 use crate::knn::{Parameter, Parameters, Shape, Values};
 
-/// Numbers that a selector may count of a query.
+/// The most counters of a selector.
 pub const COUNTS: usize = 8;
 
-/// What a selector counts of a query: as many as its engine has measures, in their order.
+/// A selector's counters of one query, in the order of its engine's measures.
 pub type Counts = [u32; COUNTS];
 
-/// How a GPU computes the matrix of distances.
 pub(super) const DISTANCES: Parameter = Parameter {
     name: "distances",
-    help: "How a GPU computes distances: a thread a point, by tiles in shared memory, or by tiles in \
-           registers; on a CPU it changes nothing.",
+    help: "How a GPU computes distances: one thread per point, with tiles in shared memory, or with tiles in \
+           registers; no effect on a CPU.",
     values: Values::Words(&["registers", "tiles", "naive"]),
     default: "registers",
 };
 
-/// What is timed.
 pub(super) const TIMED: Parameter = Parameter {
     name: "timed",
-    help: "What a GPU's search time is of: the distances and the selection, or the selection alone; on a \
-           CPU it changes nothing.",
+    help: "What a GPU's search time includes: the distances and the selection, or the selection alone; no \
+           effect on a CPU.",
     values: Values::Words(&["all", "selection"]),
     default: "all",
 };
 
-/// What parameters resolve to: those that every selector has, and its own.
+/// The resolved parameters: those that all selectors share, and the selector's own.
 fn resolved(parameters: &Parameters, own: impl IntoIterator<Item = (&'static str, String)>) -> Parameters {
     let shared = [(DISTANCES.name, "registers"), (TIMED.name, "all")]
         .map(|(name, default)| (name, value_of(parameters, name, default)));
     Parameters::from_iter(shared.into_iter().chain(own))
 }
 
-/// The value of a parameter, or its default.
 fn value_of(parameters: &Parameters, name: &str, default: &str) -> String {
     parameters.get(name).unwrap_or(default).to_owned()
 }
 
-/// Finds what a row of distances keeps, as [`Selector::select`] does.
 type Select = dyn Fn(&[f32], &mut Vec<Key>) -> Counts + Send + Sync;
 
 /// Finds the k smallest of a row of squared distances by (distance, position).
 pub struct Selector {
-    /// What its parameters resolved to.
+    /// The resolved parameters.
     parameters: Parameters,
-    /// Bytes of host memory that it needs for each distance of a row, and for each of the k neighbours.
+    /// Bytes of host memory per distance of a row, and per neighbour.
     bytes: [usize; 2],
     select: Box<Select>,
 }
 
 impl Selector {
-    /// A selector by a function of a row.
     fn new(
         parameters: Parameters,
         select: impl Fn(&[f32], &mut Vec<Key>) -> Counts + Send + Sync + 'static,
@@ -123,7 +117,7 @@ impl Selector {
         Self { parameters, bytes: [0; 2], select: Box::new(select) }
     }
 
-    /// Selects from a row. `found` becomes k keys, ascending; where the row is shorter, padding follows.
+    /// Selects from a row. `found` becomes k keys, ascending, padded if the row is shorter.
     pub fn select(&self, row: &[f32], found: &mut Vec<Key>) -> Counts {
         (self.select)(row, found)
     }
@@ -131,14 +125,13 @@ impl Selector {
 
 /// Finds the k nearest points of queries: a source of distances with a selector.
 pub trait FromPoints: Send + Sync {
-    /// Queries that are answered together, and of which the counts of each depend on the others.
+    /// Queries that are answered together; their counts depend on each other.
     fn together(&self) -> usize;
 
-    /// Bytes of host memory that a thread takes for a problem of these sizes.
+    /// Bytes of host memory that a thread needs for a problem of this shape.
     fn bytes_of_thread(&self, shape: &Shape) -> usize;
 
-    /// Answers as many queries as are answered together, or fewer where they end; `put` takes k keys of each,
-    /// and what was counted.
+    /// Answers up to [`Self::together`] queries; calls `put` with the k keys and the counts of each.
     fn answer(
         &self,
         points: &GroupedPoints<{ network::WARP }>,
@@ -146,43 +139,43 @@ pub trait FromPoints: Send + Sync {
         put: &mut dyn FnMut(&[Key], Counts),
     );
 
-    /// What its parameters resolved to.
+    /// The resolved parameters.
     fn resolved(&self) -> Parameters;
 }
 
-/// Is told of a warp select's way through a row.
+/// Notified of each step of a warp select.
 pub trait Observer<const W: usize> {
-    /// A group was read: the distances of points `first` on, one a lane, and the lanes' queues after what was
-    /// below their largest keys was taken.
+    /// A group was read: the distances of points from `first` on, one per lane, and the lanes' queues after
+    /// they inserted the distances below their largest keys.
     #[inline(always)]
     fn inserted(&mut self, _first: usize, _distances: &[f32], _lane_queue: &[Lanes<Key, W>]) {}
 
-    /// After a group of which a lane took something, the lanes' largest keys were compared with the k-th.
+    /// After a group with an insertion, the lanes' largest keys were compared with the k-th key.
     #[inline(always)]
     fn checked(&mut self, _largest: &Lanes<Key, W>, _limit: Key) {}
 
-    /// No points are left: what follows is the last merge.
+    /// No points are left; the last merge follows.
     #[inline(always)]
     fn drained(&mut self) {}
 
-    /// A merge began: the lanes' queues are one ascending list.
+    /// A merge began: the lanes' queues form one ascending list.
     #[inline(always)]
     fn sorted(&mut self, _lane_queue: &[Lanes<Key, W>]) {}
 
-    /// The smaller keys of the list and of the warp's queue, read backwards, are the warp's; the others are
-    /// the lanes'.
+    /// The warp's queue was compared with the list read backwards: it has the smaller keys, the lanes' queues
+    /// the larger ones.
     #[inline(always)]
     fn exchanged(&mut self, _warp_queue: &[Lanes<Key, W>], _lane_queue: &[Lanes<Key, W>]) {}
 
-    /// The warp's queue ascends again.
+    /// The warp's queue is ascending again.
     #[inline(always)]
     fn merged(&mut self, _warp_queue: &[Lanes<Key, W>]) {}
 
-    /// Each lane's queue descends again.
+    /// Each lane's queue is descending again.
     #[inline(always)]
     fn descended(&mut self, _lane_queue: &[Lanes<Key, W>]) {}
 
-    /// The merge is done: the k-th key.
+    /// The merge finished: the k-th key.
     #[inline(always)]
     fn limited(&mut self, _limit: Key) {}
 
@@ -193,44 +186,45 @@ pub trait Observer<const W: usize> {
 
 impl<const W: usize> Observer<W> for () {}
 
-/// Is told of a selection in several passes.
+/// Notified of each step of a multi-pass selection.
 pub trait PassObserver {
-    /// A pass counted the distances that are left by buckets.
+    /// A pass counted the remaining distances by bucket.
     #[inline(always)]
     fn counted(&mut self, _counters: &[usize]) {}
 
-    /// The k-th distance is in a bucket, with so many that are left in those before it, and in it.
+    /// The k-th distance is in `bucket`, with `below` remaining distances in earlier buckets and `size` in
+    /// this one.
     #[inline(always)]
     fn found(&mut self, _bucket: usize, _below: usize, _size: usize) {}
 
-    /// The distances in that bucket were written side by side, for the next pass.
+    /// The distances in that bucket were written contiguously, for the next pass.
     #[inline(always)]
     fn narrowed(&mut self) {}
 
-    /// The k smallest keys were taken, by position.
+    /// The k smallest keys were collected, by position.
     #[inline(always)]
     fn taken(&mut self, _found: &[Key]) {}
 }
 
 impl PassObserver for () {}
 
-/// Is told of a warp whose threads have a query each, and a heap.
+/// Notified of each step of a warp whose threads have one query and one heap each.
 pub trait HeapObserver {
-    /// Every lane has its distance to a point, the same for all.
+    /// Every lane read its distance to a point, the same for all.
     fn read(&mut self, point: u32, distances: &[f32]);
 
-    /// The lanes whose distance is below their own root put it there, for what was the root; the others wait
-    /// until these have inserted.
+    /// The lanes whose distance is below their root replace the root by it; the others wait until these have
+    /// inserted it.
     fn branched(&mut self, lanes: u32);
 
-    /// A round of sinking of the lanes that are still at it: where the keys went that sank, by lane. The
-    /// others' found their place.
+    /// A round of sifting by the lanes still active: for each lane whose key moved, the lane and the new
+    /// entry. The keys of the other lanes reached their position.
     fn sank(&mut self, lanes: u32, to: &[(u32, u32)]);
 
-    /// All lanes go on together; these have inserted.
+    /// All lanes continue together; these have inserted a key.
     fn rejoined(&mut self, lanes: u32);
 
-    /// Heaps are sorted: each lane's root went to the last of its first `end` entries, whose key sinks from
-    /// the root.
+    /// The heaps are being sorted: each lane's root moved to the last of its first `end` entries, whose key
+    /// is sifted down from the root.
     fn extracted(&mut self, end: u32);
 }

@@ -1,20 +1,20 @@
-//! Selection in several passes over a row (Hanák 2023, §3.7, §4.3): a pass divides the distances among which
-//! the k-th is into buckets, counts them, and goes on with the bucket of the k-th; then all below it and as
-//! many equal ones as are left are taken.
+//! Selection in several passes over a row (Hanák 2023, §3.7, §4.3). A pass divides the distances that may
+//! include the k-th into buckets, counts them, and continues with the bucket of the k-th. At the end, all
+//! smaller distances and the first equal ones are collected.
 //!
-//! Twin of `cuda/select/multi_pass.cuh`. What divides is a [`Partition`]: digits (`radix_select.rs`) or
+//! Twin of `cuda/select/multi_pass.cuh`. A [`Partition`] defines the buckets: digits (`radix_select.rs`) or
 //! splitters from a sample (`sample_select.rs`). Distances are compared by their bits, so that a bucket is a
-//! range of whole numbers, and equal ones are a range of one.
+//! range of integers, and equal distances are a range of one.
 
 use super::sort::sort_row;
 use super::{Counts, DISTANCES, PassObserver, Selector, TIMED, value_of};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
-/// So many distances are sorted; as many are sampled.
+/// Sample size; also the largest bucket that is sorted.
 pub const FEW: usize = 1024;
 
-/// Above the bits of all distances, the infinite ones included.
+/// Above the bits of all distances, including infinite ones.
 const END: u32 = 1 << 31;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
@@ -23,66 +23,64 @@ pub static MEASURES: [Measure; 4] = [
     Measure {
         name: "bucket",
         unit: ["distance", "distances"],
-        help: "Distances of the last bucket that the k-th was in: they were sorted, all equal, or all taken.",
+        help: "Distances in the last bucket of the k-th, which were sorted, all equal, or all selected.",
         theory: None,
         worst_case: Some(|shape| shape.n as f64),
     },
     Measure::new(
         "read",
         ["distance", "distances"],
-        "Distances read, by all passes and to take the k nearest, without the sort of these.",
+        "Distances read by all passes and to collect the k nearest, without the final sort.",
     ),
     Measure::new(
         "written",
         ["distance", "distances"],
-        "Distances written to go on with, and the k nearest, without the sort of these.",
+        "Distances written for the next pass, and the k nearest, without the final sort.",
     ),
 ];
 
-/// Whether positions are moved along with distances.
 const STAGES: Parameter = Parameter {
     name: "stages",
     help: "Whether positions are moved along with distances (1), or the k-th distance is found first and \
-           the row is read once more (2).",
+           the row is read again (2).",
     values: Values::Words(&["1", "2"]),
     default: "1",
 };
 
-/// What is timed of the sort at the end.
 const SORTED: Parameter = Parameter {
     name: "sorted",
-    help: "Whether a GPU's search time includes the sort of the k nearest (1), or not (0); answers are \
-           sorted. On a CPU it changes nothing.",
+    help: "Whether a GPU's search time includes the sort of the k nearest (1) or not (0); answers are \
+           always sorted. No effect on a CPU.",
     values: Values::Words(&["1", "0"]),
     default: "1",
 };
 
-/// What can be chosen, with how a pass divides. No namesake: of the host.
+/// The parameters, including the selector's own. No namesake: host only.
 pub const fn parameters(divides: Parameter) -> [Parameter; 5] {
     [DISTANCES, TIMED, STAGES, SORTED, divides]
 }
 
-/// What parameters resolve to. No namesake: of the host.
+/// The resolved parameters. No namesake: host only.
 pub fn resolved(parameters: &Parameters, divides: (&'static str, String)) -> Parameters {
     let own = [STAGES.name, SORTED.name].map(|name| (name, value_of(parameters, name, "1")));
     super::resolved(parameters, own.into_iter().chain([divides]))
 }
 
-/// A range of bits, in which the k-th distance is.
+/// A range of bits that contains the k-th distance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Range {
     pub low: u32,
-    /// The first beyond it.
+    /// Exclusive.
     pub high: u32,
-    /// Of the k-th among those in it, from 1.
+    /// Rank of the k-th among the distances in the range, from 1.
     pub rank: usize,
-    /// Distances in it.
+    /// Distances in the range.
     pub size: usize,
 }
 
 impl Range {
-    /// Whether another pass is needed: not if all in it are taken or all are equal, or so few that they are
-    /// sorted.
+    /// Whether another pass is needed: not if all distances in the range are selected or equal, or if there
+    /// are few enough to sort.
     fn is_open(&self, few: usize) -> bool {
         self.rank < self.size && self.high - self.low > 1 && self.size > few
     }
@@ -94,35 +92,35 @@ impl Range {
 
 /// Divides a range of distances into buckets, in one pass.
 pub trait Partition: Sized {
-    /// Distances that are sampled in a pass.
+    /// Distances sampled per pass.
     const SAMPLED: usize;
 
-    /// Of a source's distances in a range, in pass `pass`, into about 2^bits.
+    /// Divides a source's distances in a range into about 2^bits buckets, in pass `pass`.
     fn new(source: &[Key], range: &Range, bits: u32, pass: usize) -> Self;
 
-    /// How many there are. No namesake: of each partition there.
+    /// The number of buckets. No namesake: a method of each partition there.
     fn buckets(&self) -> usize;
 
-    /// The bucket of a distance in the range. No namesake: of each partition there.
+    /// The bucket of a distance in the range. No namesake: a method of each partition there.
     fn bucket_of(&self, bits: u32) -> usize;
 
-    /// The bounds of a bucket of `range`. No namesake: of each partition there.
+    /// The bounds of a bucket of `range`. No namesake: a method of each partition there.
     fn range_of(&self, bucket: usize, range: &Range) -> Range;
 }
 
-/// What is taken: all whose bits are less, and the first so many of those that equal it.
+/// Selects all distances with smaller bits, and the first `equal` ones with equal bits.
 struct Limit {
     bits: u32,
     equal: usize,
 }
 
-/// The bits of a key's distance. No namesake: there a key is a distance and a position apart.
+/// The bits of a key's distance. No namesake: distances and positions are separate there.
 pub fn bits_of(key: Key) -> u32 {
     distance_of(key).to_bits()
 }
 
-/// The selector by resolved parameters, and the logarithm of the buckets of a pass. No namesake: an entry
-/// point there.
+/// The selector, given the logarithm of the number of buckets and the resolved parameters. No namesake: an
+/// entry point there.
 pub fn selector<P: Partition>(shape: &Shape, (bits, parameters): (u32, Parameters)) -> Selector {
     let (k, moves_positions) = (shape.k, parameters.get(STAGES.name) == Some("1"));
     let selector = Selector::new(parameters, move |row, found| {
@@ -132,8 +130,8 @@ pub fn selector<P: Partition>(shape: &Shape, (bits, parameters): (u32, Parameter
         found.resize(k, PADDING);
         counts
     });
-    // The keys of the row, those that it goes on with, and what was found, which is sorted by way of another
-    // place.
+    // Per distance: its key, and half a key for those kept for the next pass. Per neighbour: two keys,
+    // because the sort needs a second buffer.
     Selector { bytes: [size_of::<Key>() * 3 / 2, size_of::<Key>() * 2], ..selector }
 }
 
@@ -146,7 +144,8 @@ fn count_buckets(source: &[Key], range: &Range, partition: &impl Partition) -> V
     counters
 }
 
-/// The bucket that holds the distance of a rank, with how many are in those before it, and in it.
+/// The bucket that contains the distance of a rank, the number of distances in earlier buckets, and in this
+/// one.
 fn find_bucket(counters: &[usize], rank: usize) -> (usize, usize, usize) {
     let mut below = 0;
     for (bucket, &size) in counters.iter().enumerate() {
@@ -167,7 +166,7 @@ fn sort_few(source: &[Key], range: &Range) -> Limit {
     Limit { bits, equal: range.rank - few.partition_point(|&other| other < bits) }
 }
 
-/// Appends the k smallest of a row, such that equal distances are in the order of positions.
+/// Appends the k smallest of a row; equal distances are in the order of positions.
 fn select_row<P: Partition>(
     row: &[f32],
     k: usize,
@@ -178,13 +177,13 @@ fn select_row<P: Partition>(
     select_watched::<P>(row, k, bits, FEW, moves_positions, found, &mut ())
 }
 
-/// A selection for a lesson, in two stages, which sorts none to find the k-th distance: its neighbours by
-/// position, and what it counts. No namesake: an entry point there.
+/// A selection for a lesson, in two stages, that never sorts to find the k-th distance: its neighbours by
+/// position, and its counts. No namesake: an entry point there.
 pub fn watch<P: Partition>(row: &[f32], k: usize, bits: u32, observer: &mut impl PassObserver) -> Counts {
     select_watched::<P>(row, k, bits, 1, false, &mut Vec::new(), observer)
 }
 
-/// The same, where `few` are sorted, and an observer is told. No namesake: a constant there.
+/// Selects with an observer, sorting ranges of up to `few` distances. No namesake: a template argument there.
 fn select_watched<P: Partition>(
     row: &[f32],
     k: usize,
@@ -213,7 +212,7 @@ fn select_watched<P: Partition>(
         if !range.is_open(few) || range.size > source.len() / 2 {
             continue;
         }
-        // It goes on with those in the range.
+        // Narrow the source to the distances in the range.
         read += source.len();
         if moves_positions {
             let before = found.len();
@@ -255,7 +254,7 @@ mod tests {
     use crate::select::radix_select::Digits;
     use crate::select::sample_select::Splitters;
 
-    /// The answer and the counts, by both partitions and in both numbers of stages, which give the same keys.
+    /// The answer, checked for both partitions and both numbers of stages, and the counts of all four.
     fn check(row: &[f32], k: usize) -> [Counts; 4] {
         let mut expected: Vec<Key> =
             row.iter().zip(0..).map(|(&distance, position)| key_of(distance, position)).collect();
@@ -301,19 +300,19 @@ mod tests {
 
     #[test]
     fn a_sample_divides_better_than_digits_that_are_alike() {
-        // All distances have one exponent: the first digits are the same.
+        // All distances have the same exponent, and so the same first digits.
         let row: Vec<f32> = scattered(40_000).iter().map(|distance| 1.0 + distance / 1e3).collect();
         let [digits, _, splitters, in_two_stages] = check(&row, 20_000);
         assert!(digits[0] >= 3 && splitters[0] == 1, "{digits:?}, {splitters:?}");
-        // The row is read once to count and once to divide it, or to sort those in the bucket and to take
-        // those below.
+        // The row is read once to count and once more to divide it, or to sort the bucket and to collect the
+        // distances below.
         assert!(splitters[2] <= in_two_stages[2] && splitters[1] < 1024, "{splitters:?}, {in_two_stages:?}");
     }
 
     #[test]
     fn what_misleads_samples_is_divided_evenly() {
-        // Wherever the sample looks there is a distance larger than all others. The row is left as it is, and
-        // the next pass samples nothing in range.
+        // The largest distances are where the sample looks. The row is left as it is, and the next pass finds
+        // no sample in the range.
         let mut row = scattered(1 << 16);
         let stretch = row.len() / FEW;
         for number in 0..FEW {
@@ -326,7 +325,7 @@ mod tests {
 
     #[test]
     fn passes_end_even_where_distances_double() {
-        // From the least to the largest: each range has as many distances as all below it.
+        // From the smallest to the largest: each range has as many distances as all below it.
         let row: Vec<f32> = (0..20_000u32).map(|at| f32::from_bits(0x7f00_0000 >> (at % 29))).collect();
         for k in [1, 700, 5000, 19_999] {
             let counts = check(&row, k);

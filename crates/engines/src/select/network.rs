@@ -1,26 +1,26 @@
-//! A sorting network over a warp's registers whose number need be no power of two (Johnson, Douze and Jégou
+//! A sorting network over any number of registers per lane, not only powers of two (Johnson, Douze and Jégou
 //! 2017, §4.2).
 //!
-//! Twin of `cuda/warp/network.cuh`. Element i of W·R keys lies in register i / W of lane i % W, and W is 32
-//! but in lessons. All runs ascend, so that what would pad the keys to a power of two would stay at the end:
-//! comparators with it are left out.
+//! Twin of `cuda/warp/network.cuh`. Element i of W·R keys is in register i / W of lane i % W; W is 32 except
+//! in lessons. All runs ascend, so padding to a power of two would stay at the end, and comparators with it
+//! are left out.
 
 use crate::lockstep::{Key, Lanes};
 
 /// Lanes of a warp.
 pub const WARP: usize = 32;
 
-/// Of a warp, R keys a lane.
+/// A warp's registers, R keys per lane.
 pub type Registers<const W: usize = WARP> = [Lanes<Key, W>];
 
-/// A comparator between two places. No namesake: of `cuda/lane.cuh` there.
+/// A comparator. No namesake: `exchange` of `cuda/lane.cuh` there.
 fn exchange<const W: usize>(keys: &mut Registers<W>, low: (usize, usize), high: (usize, usize)) {
     let (a, b) = (keys[low.0][low.1], keys[high.0][high.1]);
     keys[low.0][low.1] = a.min(b);
     keys[high.0][high.1] = a.max(b);
 }
 
-/// A layer within groups of lanes: each lane meets the one whose number differs in the bits of `mask`.
+/// A layer between lanes: each lane's partner is the one whose number differs in the bits of `mask`.
 fn exchange_lanes<const W: usize>(keys: &mut Registers<W>, mask: usize) {
     for r in 0..keys.len() {
         for lane in (0..W).filter(|lane| lane < &(lane ^ mask)) {
@@ -51,7 +51,7 @@ fn halve_registers<const W: usize>(keys: &mut Registers<W>, mut stride: usize) {
     }
 }
 
-/// The sizes from 2·W on, registers beside registers.
+/// The sizes from 2·W on, between registers.
 fn sort_registers<const W: usize>(keys: &mut Registers<W>) {
     let (mut size, registers) = (2, keys.len());
     while size < 2 * registers {
@@ -78,7 +78,7 @@ pub fn sort_any<const W: usize>(keys: &mut Registers<W>) {
     sort_registers(keys);
 }
 
-/// Sorts what is bitonic; R is a power of two.
+/// Sorts a bitonic sequence; R is a power of two.
 pub fn merge_any<const W: usize>(keys: &mut Registers<W>) {
     halve_registers(keys, keys.len() / 2);
     halve_lanes(keys, W / 2);

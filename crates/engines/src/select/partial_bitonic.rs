@@ -1,9 +1,9 @@
-//! Partial bitonic: a block a query, which sorts a row chunk after chunk and merges each into the K smallest
+//! Partial bitonic: one block per query sorts a row chunk by chunk and merges each chunk into the K smallest
 //! (Hanák 2023, §3.5.1).
 //!
-//! Twin of `cuda/select/partial_bitonic.cuh`. Nothing is filtered and nothing waits in a buffer: the network
-//! does the same whatever the distances are. Where a warp holds a chunk, the warps of a block are a team
-//! each, which takes every fourth chunk, and the teams merge at the end.
+//! Twin of `cuda/select/partial_bitonic.cuh`. There is no filter and no buffer: the network does the same
+//! work for any distances. If a warp can hold a chunk, each warp of a block is a team that takes every fourth
+//! chunk, and the teams merge at the end.
 
 use super::bitonic::Bitonic;
 use super::shared_bitonic::SharedBitonic;
@@ -14,11 +14,10 @@ use crate::lockstep::{Key, PADDING, key_of};
 /// The largest k.
 pub const MOST_K: usize = 2048;
 
-/// The most keys of a thread that sorts in registers, and the teams of a block that are a warp each.
+/// The most keys per thread that sorts in registers, and the teams per block if a team is a warp.
 pub const KEYS: usize = 16;
 pub const TEAMS: usize = 4;
 
-/// Lanes of a warp.
 const WARP: usize = 32;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
@@ -26,22 +25,22 @@ pub static MEASURES: [Measure; 4] = [
     Measure::new(
         "merges",
         ["merge", "merges"],
-        "Merges of a sorted chunk, or of what another warp kept, into the K smallest.",
+        "Merges of a sorted chunk, or of another warp's list, into the K smallest.",
     ),
-    Measure::new(
-        "layers",
-        ["layer", "layers"],
-        "Layers of comparators that chunks went through, of sorts and merges.",
-    ),
+    Measure::new("layers", ["layer", "layers"], "Layers of comparators that sorted and merged chunks."),
     Measure::new(
         "shuffled",
         ["shuffled layer", "shuffled layers"],
-        "Layers of them between lanes of a warp, through shuffles.",
+        "Those layers that exchange between lanes of a warp, by shuffle.",
     ),
-    Measure::new("shared", ["shared layer", "shared layers"], "Layers of them through shared memory."),
+    Measure::new(
+        "shared",
+        ["shared layer", "shared layers"],
+        "Those layers that exchange through shared memory.",
+    ),
 ];
 
-/// What can be chosen.
+/// The selector's parameters.
 pub static PARAMETERS: [Parameter; 3] = [
     DISTANCES,
     TIMED,
@@ -62,23 +61,23 @@ pub enum Storage {
     Shared,
 }
 
-/// K: the smallest power of two from 128 on that holds k; a warp needs four keys a lane to be busy with more
-/// than its loops. No namesake: the host chooses the kernel.
+/// K: the smallest power of two, at least 128, that holds k. With fewer than four keys per lane, a warp would
+/// be busy mainly with its loops. No namesake: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// Keys of a thread that sorts K in registers. No namesake: a constant there.
+/// Keys per thread if K keys are sorted in registers. No namesake: a constant there.
 fn keys_of_thread(capacity: usize) -> usize {
     (capacity / WARP).min(KEYS)
 }
 
-/// Teams of a block. No namesake: as above.
+/// Teams per block. No namesake: a constant there.
 fn teams(capacity: usize, storage: Storage) -> usize {
     if storage == Storage::Registers && capacity / keys_of_thread(capacity) == WARP { TEAMS } else { 1 }
 }
 
-/// Threads of a block. No namesake: as above.
+/// Threads per block. No namesake: a constant there.
 pub fn threads(capacity: usize, storage: Storage) -> usize {
     match storage {
         Storage::Registers => capacity / keys_of_thread(capacity) * teams(capacity, storage),
@@ -87,7 +86,7 @@ pub fn threads(capacity: usize, storage: Storage) -> usize {
     }
 }
 
-/// What parameters resolve to. No namesake: of the host.
+/// The resolved parameters. No namesake: host only.
 pub fn resolved(parameters: &Parameters) -> (Storage, Parameters) {
     let (storage, name) = match parameters.get("storage") {
         Some("shuffles") => (Storage::Shuffles, "shuffles"),
@@ -97,13 +96,13 @@ pub fn resolved(parameters: &Parameters) -> (Storage, Parameters) {
     (storage, super::resolved(parameters, [("storage", name.to_owned())]))
 }
 
-/// Layers of a sort of so many keys whose stride is below a limit: each stride comes once in every run that
-/// is longer.
+/// Layers of a sort of `keys` keys whose stride is below a limit: each stride occurs once in every longer
+/// run.
 fn sort_layers(keys: usize, below: usize) -> u32 {
     (1..=keys.ilog2()).map(|size| merge_layers(1 << size, below)).sum()
 }
 
-/// The same of a merge of what is bitonic.
+/// The same for the merge of a bitonic sequence.
 fn merge_layers(keys: usize, below: usize) -> u32 {
     keys.min(below).ilog2()
 }
@@ -124,7 +123,7 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
             team.merge();
             tally.merges += 1;
         }
-        // The lower half of the teams that are left merges what the upper half keeps.
+        // The lower half of the remaining teams merges the lists of the upper half.
         while teams.len() > 1 {
             let upper = teams.split_off(teams.len() / 2);
             for (team, other) in teams.iter_mut().zip(&upper) {
@@ -143,7 +142,6 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     })
 }
 
-/// What was counted of a row.
 #[derive(Default)]
 struct Tally {
     sorts: u32,
@@ -151,11 +149,11 @@ struct Tally {
 }
 
 impl Tally {
-    /// The counts, where strides below the limits are of a thread and of a warp.
+    /// The counts, given that strides below the limits are within a thread or a warp.
     fn write(&self, capacity: usize, in_thread_below: usize, shuffled_below: usize) -> Counts {
         let below =
             |limit| self.sorts * sort_layers(capacity, limit) + self.merges * merge_layers(capacity, limit);
-        // The choice between the kept and the new is a layer in shared memory.
+        // The minimum of the kept and the new keys is a layer in shared memory.
         let all = below(capacity) + self.merges;
         let mut counts = Counts::default();
         counts[..4].copy_from_slice(&[
@@ -168,7 +166,7 @@ impl Tally {
     }
 }
 
-/// What a team keeps, and the chunk that it sorts.
+/// A team's list and the chunk that it sorts.
 struct Team {
     network: Network,
     kept: Vec<Key>,
@@ -191,7 +189,7 @@ impl Team {
         Self { network, kept: vec![PADDING; capacity], chunk: vec![PADDING; capacity] }
     }
 
-    /// What lies from the row's end on is padding.
+    /// Past the row's end, padding.
     fn load(&mut self, distances: &[f32], first: usize) {
         self.chunk.fill(PADDING);
         for (i, (key, &distance)) in self.chunk.iter_mut().zip(distances).enumerate() {
@@ -208,7 +206,7 @@ impl Team {
         }
     }
 
-    /// Merges the sorted chunk into what is kept.
+    /// Merges the sorted chunk into the kept keys.
     fn merge(&mut self) {
         Self::take_smaller(&mut self.kept, &self.chunk);
         match self.network {
@@ -217,13 +215,13 @@ impl Team {
         }
     }
 
-    /// Merges what another team keeps into what this one keeps.
+    /// Merges another team's kept keys into this team's.
     fn merge_team(&mut self, other: &Self) {
         self.chunk.copy_from_slice(&other.kept);
         self.merge();
     }
 
-    /// Of element i of the kept and K − 1 − i of the others the smaller stays. All that stay are bitonic.
+    /// Takes the smaller of element i and the other's element K − 1 − i; the result is bitonic.
     fn take_smaller(kept: &mut [Key], others: &[Key]) {
         kept.iter_mut().zip(others.iter().rev()).for_each(|(key, &other)| *key = (*key).min(other));
     }
@@ -243,8 +241,8 @@ mod tests {
         );
     }
 
-    /// The counts of a row depend on its length alone: here two chunks, and three merges of teams where there
-    /// are four.
+    /// A row's counts depend only on its length: here two chunks, and three merges of teams if there are
+    /// four.
     #[test]
     fn each_storage_counts_its_layers() {
         let row: Vec<f32> = (0..200u16).map(|at| f32::from(at * 37 % 101)).collect();
@@ -256,11 +254,11 @@ mod tests {
             assert!(found.is_sorted() && found.len() == 100, "{storage}");
             [counts[0], counts[1], counts[2], counts[3]]
         };
-        // A sort has 28 layers, a merge 7 and the choice.
+        // A sort has 28 layers, a merge 7 and the minimum.
         assert_eq!(of("shared"), [2, 72, 0, 72]);
         // Strides 64 and 32 are in three layers of a sort and in two of a merge.
         assert_eq!(of("shuffles"), [2, 72, 60, 12]);
-        // Of four keys a lane, strides 1 and 2 are of a thread: 13 layers of a sort, 2 of a merge.
+        // With four keys per lane, strides 1 and 2 are within a thread: 13 layers of a sort, 2 of a merge.
         assert_eq!(of("registers"), [5, 96, 55, 5]);
     }
 }

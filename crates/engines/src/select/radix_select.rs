@@ -8,29 +8,29 @@ use super::multi_pass::{self, Partition, Range};
 use crate::knn::{Parameter, Parameters, Shape, Values};
 use crate::lockstep::Key;
 
-/// Bits of a digit where nobody chooses.
 const DEFAULT_BITS: u32 = 8;
 
-/// What can be chosen.
+/// The selector's parameters.
 pub static PARAMETERS: [Parameter; 5] = multi_pass::parameters(Parameter {
     name: "bits",
-    help: "Bits of a digit: a pass divides into as many buckets as it has values.",
+    help: "Bits per digit; a pass divides into 2^bits buckets.",
     values: Values::Numbers(4..=11),
     default: "8",
 });
 
-/// What parameters resolve to, and the bits of a digit. No namesake: of the host.
+/// The resolved parameters, and the bits per digit. No namesake: host only.
 pub fn resolved(parameters: &Parameters) -> (u32, Parameters) {
     let bits = parameters.number("bits").unwrap_or(DEFAULT_BITS);
     (bits, multi_pass::resolved(parameters, ("bits", bits.to_string())))
 }
 
-/// The selector. No namesake: a template's instance there.
+/// The selector. No namesake: a template instance there.
 pub fn radix_select(shape: &Shape, parameters: &Parameters) -> Selector {
     multi_pass::selector::<Digits>(shape, resolved(parameters))
 }
 
-/// The digits of a pass. A range has as many values as a power of two: it is a bucket of the pass before.
+/// The digits of a pass. The number of values in a range is a power of two, because it is a bucket of the
+/// previous pass.
 pub struct Digits {
     low: u32,
     shift: u32,

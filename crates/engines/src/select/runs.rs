@@ -1,12 +1,12 @@
 //! Descending runs of keys in shared memory, which a warp sorts and merges in place.
 //!
-//! Twin of `cuda/warp/runs.cuh`. A bitonic network in which all runs descend: the first layer of each size
-//! compares a key with its mirror image, and what would pad a run at its larger end never moves: comparators
-//! with it are left out. There, layers of strides below 32 are of registers.
+//! Twin of `cuda/warp/runs.cuh`. A bitonic network in which all runs descend. The first layer of each size
+//! compares a key with its mirror image. Padding at the larger end of a run would never move, so comparators
+//! with it are left out. On the device, layers of strides below 32 work in registers.
 
 use crate::lockstep::Key;
 
-/// A comparator between two places: the larger key goes to the lower one.
+/// A comparator between two slots: the larger key goes to the lower one.
 #[inline(always)]
 fn exchange(keys: &mut [Key], low: usize, high: usize) {
     let (a, b) = (keys[low], keys[high]);
@@ -14,11 +14,11 @@ fn exchange(keys: &mut [Key], low: usize, high: usize) {
     keys[high] = a.min(b);
 }
 
-/// The strides `stride`, `stride` / 2, … 1 within the places from `first` on; the length is a power of two,
+/// The strides `stride`, `stride` / 2, … 1 within the slots from `first` on; the length is a power of two,
 /// `first` a quarter of it or 0.
 fn halve_runs(keys: &mut [Key], first: usize, mut stride: usize) {
     while stride > 0 {
-        // A run of twice the stride has no comparators below `first` where it begins there or after it.
+        // Runs of twice the stride are either entirely below `first` or entirely after it.
         for run in (first.next_multiple_of(2 * stride)..keys.len()).step_by(2 * stride) {
             for low in run..run + stride {
                 exchange(keys, low, low + stride);
@@ -28,8 +28,8 @@ fn halve_runs(keys: &mut [Key], first: usize, mut stride: usize) {
     }
 }
 
-/// Merges the runs from `first` to `middle` and from there to twice that, where `middle` is a power of two,
-/// and `first` its half or 0.
+/// Merges the runs [first, middle) and [middle, 2 middle), where `middle` is a power of two, and `first` its
+/// half or 0.
 pub fn merge_runs(keys: &mut [Key], first: usize, middle: usize) {
     for low in first..middle {
         exchange(keys, low, 2 * middle - 1 - low);
@@ -37,7 +37,7 @@ pub fn merge_runs(keys: &mut [Key], first: usize, middle: usize) {
     halve_runs(&mut keys[..2 * middle], first, middle / 2);
 }
 
-/// Sorts keys; they are a power of two.
+/// Sorts keys; their number is a power of two.
 pub fn sort_run(keys: &mut [Key]) {
     let mut run = 2;
     while run <= keys.len() {
@@ -67,7 +67,7 @@ mod tests {
             prop_assert_eq!(keys, expected);
         }
 
-        /// A run is merged with one of its length or of twice that, and what is before and after them stays.
+        /// A run is merged with one of the same or twice the length, and the keys before and after them stay.
         #[test]
         fn runs_are_merged(
             power in 0u32..7,

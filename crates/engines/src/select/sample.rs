@@ -1,51 +1,50 @@
-//! A bound of the k-th distance from a sample of a row.
+//! An upper bound for the k-th distance from a sample of a row.
 //!
-//! Twin of `cuda/select/sample.cuh`. The minima of groups of sampled distances are looked at, and the bound
-//! is the smallest number, but for its last bits, that so many of them do not exceed. It is a guess, which is
-//! checked afterwards. Of its own, not of Hanák 2023.
+//! Twin of `cuda/select/sample.cuh`. The sample is the minima of groups of distances. The bound is, up to its
+//! last bits, the smallest number that `rank` of the minima do not exceed. It is a guess, which is checked
+//! afterwards. This is not in Hanák 2023.
 
-/// Distances of a group.
+/// Candidates for the number of distances per group.
 const GROUPS: [usize; 4] = [8, 16, 32, 64];
 
 /// The most minima of a sample.
 pub const MOST_MINIMA: usize = 2048;
 
-/// Bits of a bound that are found; the others are rounded up.
+/// Lower bits of a bound that are rounded up instead of determined.
 const LEAST_BIT: u32 = 12;
 
-/// What a merge takes, and what it takes for each of its keys, in units of distances that are read; measured
-/// on an H200.
+/// Cost of a merge, and of each key in it, in units of reading one distance; measured on an H200.
 const MERGE_COST: f64 = 3000.0;
 const KEY_COST: f64 = 20.0;
 
 /// How a row is sampled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// Minima that are looked at.
+    /// Number of minima.
     pub minima: usize,
-    /// Distances that each is of.
+    /// Distances per group.
     pub group: usize,
-    /// The rank among them that bounds the k-th distance; 0 where it is not worth it.
+    /// The rank among the minima that bounds the k-th distance; 0 if sampling is not worthwhile.
     pub rank: usize,
 }
 
 impl Sample {
-    /// The sample that should take the least time, none included, where each of so many parts of a row has
-    /// candidates of its own. No namesake: the host tells the kernels.
+    /// The fastest sample according to the cost model, possibly none, if each of `parts` parts of a row has
+    /// its own candidates. No namesake: the host passes it to the kernels.
     pub fn new(n: usize, k: usize, parts: usize) -> Self {
         let (n_f, k_f, size) = (n as f64, k as f64, super::bits::capacity(k) as f64);
-        // A merge takes as long whether its buffer is full or not. Of some rows more are candidates than of
-        // most.
+        // A merge takes the same time whether its buffer is full or not. Some rows have more candidates than
+        // average.
         let merging = |candidates: f64| (MERGE_COST + KEY_COST * size) * (1.15 * candidates / size).ceil();
-        // Without a sample about as many are candidates as §4.1.6 bounds.
+        // Without a sample, about as many candidates as §4.1.6 bounds.
         let without = merging(k_f * (1.0 + (n_f / parts as f64 / k_f).max(1.0).ln())) * parts as f64;
         let with = |(minima, group): (usize, usize)| {
             let sampled = (minima * group) as f64;
-            // Neighbours in the sample are about Poisson-distributed. A bound that fewer than k are below
+            // The number of neighbours in the sample is about Poisson-distributed. A bound that is too small
             // costs a second pass.
             let mean = k_f * sampled / n_f;
             let rank = (mean + 4.0 * mean.sqrt() + 4.0).ceil();
-            // As many sampled distances as fall, at random, into so many of the groups.
+            // The number of sampled distances that, at random, hit `rank` of the groups.
             let below = -(minima as f64) * (-rank / minima as f64).ln_1p();
             (Self { minima, group, rank: rank as usize }, sampled + merging(below * n_f / sampled))
         };
@@ -62,14 +61,12 @@ impl Sample {
     }
 }
 
-/// Minimum `number` of a row's sample.
 fn sampled_minimum(row: &[f32], sample: Sample, number: usize) -> u32 {
     let first = number * (row.len() / sample.group / sample.minima) * sample.group;
     row[first..first + sample.group].iter().copied().fold(f32::INFINITY, f32::min).to_bits()
 }
 
-/// What no more than `rank` of the sample's minima are below, or a little more: a distance that is a
-/// candidate is less.
+/// A number that at most `rank` of the sample's minima are below, rounded up: candidates are less.
 pub fn sampled_bound(row: &[f32], sample: Sample) -> f32 {
     let mut minima: Vec<u32> =
         (0..sample.minima).map(|number| sampled_minimum(row, sample, number)).collect();

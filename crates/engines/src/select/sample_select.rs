@@ -1,9 +1,9 @@
 //! Sample select: a pass divides distances by splitters, which are evenly spaced in a sorted sample (Ribizel
 //! and Anzt 2020; Hanák 2023, §3.7.1, §4.3).
 //!
-//! Twin of `cuda/select/sample_select.cuh`. A distance's bucket is found in an implicit search tree. One that
-//! equals a splitter has a bucket of its own, so a range of one value is found as such, and each pass leaves
-//! out what it has sampled.
+//! Twin of `cuda/select/sample_select.cuh`. A distance's bucket is found in an implicit search tree.
+//! Distances equal to a splitter have their own bucket. So a range of one value is found as such, and each
+//! pass excludes what it has sampled.
 
 use super::Selector;
 use super::multi_pass::{self, FEW, Partition, Range, bits_of};
@@ -13,28 +13,27 @@ use crate::lockstep::Key;
 /// The most buckets that a sample divides into.
 pub const MOST_BUCKETS: usize = 256;
 
-/// Buckets of a pass where nobody chooses.
 const DEFAULT_BUCKETS: u32 = 128;
 
-/// From this pass on the splitters divide the range of bits evenly: data that mislead the sample so often
-/// could go on doing so.
+/// From this pass on, splitters divide the range of bits evenly: data that misled the sample that often could
+/// do so forever.
 const SAMPLED_PASSES: usize = 4;
 
-/// What can be chosen.
+/// The selector's parameters.
 pub static PARAMETERS: [Parameter; 5] = multi_pass::parameters(Parameter {
     name: "buckets",
-    help: "Buckets that a pass divides into, beside those of what equals a splitter.",
+    help: "Buckets per pass, not counting those of distances equal to a splitter.",
     values: Values::Words(&["128", "256", "64", "32", "16"]),
     default: "128",
 });
 
-/// What parameters resolve to, and the logarithm of the buckets. No namesake: of the host.
+/// The resolved parameters, and the logarithm of the number of buckets. No namesake: host only.
 pub fn resolved(parameters: &Parameters) -> (u32, Parameters) {
     let buckets = parameters.number("buckets").unwrap_or(DEFAULT_BUCKETS);
     (buckets.ilog2(), multi_pass::resolved(parameters, ("buckets", buckets.to_string())))
 }
 
-/// The selector. No namesake: a template's instance there.
+/// The selector. No namesake: a template instance there.
 pub fn sample_select(shape: &Shape, parameters: &Parameters) -> Selector {
     multi_pass::selector::<Splitters>(shape, resolved(parameters))
 }
@@ -54,14 +53,14 @@ impl Splitters {
         number ^ number >> 13
     }
 
-    /// Sampled distance `number`: one of each of FEW stretches of the source, somewhere in it, so that no
-    /// regular order of points misleads.
+    /// Sampled distance `number`: one from each of FEW stretches of the source, at a pseudo-random offset, so
+    /// that no regular order of points misleads the sample.
     fn sampled_key(source: &[Key], number: usize) -> Key {
         let stretch = source.len() / FEW;
         source[number * stretch + Self::scrambled(number as u32) as usize % stretch]
     }
 
-    /// Splitter `number`, from 0 on.
+    /// Splitter `number`, from 0.
     fn splitter(&self, number: usize) -> u32 {
         let up = (number + 1).trailing_zeros();
         self.tree[(1 << (self.depth - 1 - up)) - 1 + ((number + 1) >> (up + 1))]
@@ -71,7 +70,7 @@ impl Splitters {
 impl Partition for Splitters {
     const SAMPLED: usize = FEW;
 
-    /// The source has more than FEW distances.
+    /// The source must have more than FEW distances.
     fn new(source: &[Key], range: &Range, depth: u32, pass: usize) -> Self {
         let sampled = (0..FEW).map(|number| bits_of(Self::sampled_key(source, number)));
         let mut sample: Vec<u32> = sampled.filter(|&bits| range.holds(bits)).collect();
@@ -90,13 +89,13 @@ impl Partition for Splitters {
         Self { tree: (0..(1 << depth) - 1).map(splitter_at).collect(), depth }
     }
 
-    /// Between two splitters, and for each what equals it; the last is of nothing.
+    /// One between any two splitters and one for each splitter; the last is always empty.
     fn buckets(&self) -> usize {
         2 << self.depth
     }
 
     fn bucket_of(&self, bits: u32) -> usize {
-        // The last splitter that is not above it.
+        // The last splitter that is not above the distance.
         let (mut node, mut below) = (0, None);
         for _ in 0..self.depth {
             let splitter = self.tree[node];

@@ -1,25 +1,24 @@
-//! The bitonic network over keys in shared memory (Hanák 2023, §4.1.1): what `bitonic.rs` improves on.
+//! The bitonic network over keys in shared memory (Hanák 2023, §4.1.1), on which `bitonic.rs` improves.
 //!
-//! Twin of `cuda/block/shared_bitonic.cuh`. With shuffles, strides below 32 are run between the lanes of a
-//! warp, 32 keys at a time. All runs ascend.
+//! Twin of `cuda/block/shared_bitonic.cuh`. With shuffles, strides below 32 run between the lanes of a warp,
+//! 32 keys at a time. All runs ascend.
 
 use crate::lockstep::Key;
 
-/// Lanes of a warp.
 const WARP: usize = 32;
 
-/// The network, of as many keys as it is given: a power of two, with shuffles from 32 on.
+/// The network, for a power of two of keys; with shuffles, at least 32.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedBitonic {
     pub shuffles: bool,
 }
 
 impl SharedBitonic {
-    /// A layer: the keys of a comparator have numbers that differ in the bits of `mask`, of which `stride` is
-    /// the highest.
+    /// A layer: the numbers of a comparator's keys differ in the bits of `mask`, the highest of which is
+    /// `stride`.
     fn exchange_in_memory(keys: &mut [Key], stride: usize, mask: usize) {
         for i in 0..keys.len() / 2 {
-            // i with a 0 at the place of the stride.
+            // i with a 0 inserted at the bit of the stride.
             let low = (i & !(stride - 1)) << 1 | (i & (stride - 1));
             let (a, b) = (keys[low], keys[low ^ mask]);
             keys[low] = a.min(b);
@@ -64,7 +63,7 @@ impl SharedBitonic {
         }
     }
 
-    /// Sorts what is bitonic.
+    /// Sorts a bitonic sequence.
     pub fn merge(self, keys: &mut [Key]) {
         self.halve(keys, keys.len() / 2);
     }
@@ -107,7 +106,7 @@ mod tests {
             expected.sort_unstable();
             SharedBitonic { shuffles: true }.sort(&mut keys);
             assert_eq!(keys, expected, "{size} keys");
-            // What falls after it rose.
+            // First ascending, then descending.
             keys[size / 3..].reverse();
             SharedBitonic { shuffles: true }.merge(&mut keys);
             assert_eq!(keys, expected, "{size} bitonic keys");

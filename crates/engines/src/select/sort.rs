@@ -1,50 +1,48 @@
-//! Sort: all distances of a row by a radix sort from the lowest digit to the highest, the baseline of every
-//! selection (Hanák 2023, §3.4.3).
+//! Sort: a radix sort of all distances of a row, from the lowest digit to the highest; the baseline of all
+//! selectors (Hanák 2023, §3.4.3).
 //!
-//! Twin of `cuda/select/sort.cuh`, which also sorts what the multi-pass selectors have found. Distances alone
-//! are sorted by: each pass keeps the order of equal digits, so equal distances stay in the order in which
-//! they came, which is that of positions.
+//! Twin of `cuda/select/sort.cuh`, which also sorts the results of the multi-pass selectors. The keys are the
+//! distances alone. The sort is stable, so equal distances stay in the order of positions.
 
 use super::{Counts, DISTANCES, Selector, TIMED, value_of};
 use crate::knn::{Measure, Parameter, Parameters, Shape, Values};
 use crate::lockstep::{Key, PADDING, distance_of, key_of};
 
-/// Bits that a pass sorts by, and passes of a distance.
+/// Bits per pass, and passes per distance.
 pub const SORT_BITS: u32 = 8;
 pub const SORT_PASSES: usize = 4;
 
-/// Values of a digit.
 const DIGITS: usize = 1 << SORT_BITS;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 3] = [
-    Measure::new("passes", ["pass", "passes"], "Passes over the row, a digit each."),
+    Measure::new("passes", ["pass", "passes"], "Passes over the row, one per digit."),
     Measure::new(
         "read",
         ["distance", "distances"],
-        "Distances read: once to count the digits of all passes, and once in each pass.",
+        "Distances read: once to count the digits of all passes, and once per pass.",
     ),
     Measure::new(
         "written",
         ["key", "keys"],
-        "Distances written with their positions, in each pass; in the last one the k nearest.",
+        "Distances written with their positions in each pass; the last pass writes only the k nearest.",
     ),
 ];
 
-/// What can be chosen.
+/// The selector's parameters.
 pub static PARAMETERS: [Parameter; 3] = [
     DISTANCES,
     TIMED,
     Parameter {
         name: "by",
-        help: "Whether a GPU sorts all rows in one launch, a block each, or one row after the other, on all \
-               multiprocessors; on a CPU it changes nothing.",
+        help: "Whether a GPU sorts all rows in one launch, with one block per row, or one row after the \
+               other on all multiprocessors; no effect on a CPU.",
         values: Values::Words(&["segmented", "query"]),
         default: "segmented",
     },
 ];
 
-/// What parameters resolve to. No namesake: of the host.
+/// The resolved parameters. No namesake: host only.
 pub fn resolved(parameters: &Parameters) -> Parameters {
     super::resolved(parameters, [("by", value_of(parameters, "by", "segmented"))])
 }
@@ -62,8 +60,7 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     Selector { bytes: [2 * size_of::<Key>(), 0], ..selector }
 }
 
-/// What is counted: it does not depend on the distances. The largest number that there is stands for all
-/// beyond.
+/// The counts, which do not depend on the distances. They saturate at `u32::MAX`.
 fn counts_of(n: usize, k: usize) -> Counts {
     let (n, kept) = (n as u64, k.min(n) as u64);
     let [read, written] = [n * (1 + SORT_PASSES as u64), n * (SORT_PASSES as u64 - 1) + kept]
@@ -71,7 +68,7 @@ fn counts_of(n: usize, k: usize) -> Counts {
     [SORT_PASSES as u32, read, written, 0, 0, 0, 0, 0]
 }
 
-/// No namesake: of the tile there.
+/// No namesake: a function of the tile there.
 fn digit_of(key: Key, pass: usize) -> usize {
     (distance_of(key).to_bits() >> (pass as u32 * SORT_BITS)) as usize & (DIGITS - 1)
 }
@@ -87,7 +84,7 @@ fn tally(keys: &[Key]) -> [[usize; DIGITS]; SORT_PASSES] {
     histogram
 }
 
-/// Writes each key behind those of lower digits, and of its own that come before.
+/// Writes each key after those with lower digits and after earlier ones with the same digit.
 fn sort_pass(keys: &[Key], sorted: &mut [Key], counts: &[usize; DIGITS], pass: usize) {
     let mut next = 0;
     let mut places = counts.map(|count| {
@@ -101,7 +98,7 @@ fn sort_pass(keys: &[Key], sorted: &mut [Key], counts: &[usize; DIGITS], pass: u
     }
 }
 
-/// Sorts keys whose equal distances stand in the order of positions.
+/// Sorts keys by distance; equal distances keep their order.
 pub fn sort_row(keys: &mut [Key]) {
     let histogram = tally(keys);
     let mut spare = vec![PADDING; keys.len()];

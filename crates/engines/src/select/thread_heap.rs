@@ -1,7 +1,7 @@
-//! Thread heap: a thread a query, which keeps the k smallest in a heap; lanes whose distance is none of them
-//! wait for those whose is (Hanák 2023, §3.6.1).
+//! Thread heap: one thread per query keeps the k smallest in a heap; lanes that do not insert a distance wait
+//! for those that do (Hanák 2023, §3.6.1).
 //!
-//! Twin of `cuda/select/thread_heap.cuh`. The heap is that of the k-d tree's threads.
+//! Twin of `cuda/select/thread_heap.cuh`. The heap is the one of `kdtree-threads`.
 
 use super::{Counts, DISTANCES, HeapObserver, Selector, TIMED};
 use crate::kdtree_threads::heap::Heap;
@@ -11,34 +11,32 @@ use crate::lockstep::{Key, PADDING, distance_of, key_of};
 /// The largest k.
 pub const MOST_K: usize = 2048;
 
-/// The largest k whose heaps a GPU keeps in shared memory: 16 KiB for the 32 of a warp.
+/// The largest k whose heaps fit into a GPU's shared memory: 16 KiB for the 32 of a warp.
 pub const MOST_SHARED: usize = 64;
 
 /// The columns of `counters.csv`, in the order of [`Counts`].
 pub static MEASURES: [Measure; 2] = [
-    Measure::new("inserts", ["insert", "inserts"], "Distances that took the place of the heap's root."),
+    Measure::new("inserts", ["insert", "inserts"], "Distances that replaced the heap's root."),
     Measure::new(
         "steps",
-        ["level sunk", "levels sunk"],
-        "Levels of the heap that they sank by, while the other lanes of the warp waited.",
+        ["sift step", "sift steps"],
+        "Levels that inserted keys moved down the heap, while the other lanes of the warp waited.",
     ),
 ];
 
-/// What can be chosen.
+/// The selector's parameters.
 pub static PARAMETERS: [Parameter; 3] = [
     DISTANCES,
     TIMED,
     Parameter {
         name: "heaps",
-        help: "Where a GPU keeps heaps of k up to 64, larger ones being in device memory; on a CPU it \
-               changes nothing.",
+        help: "Where a GPU stores heaps of k up to 64; larger ones are in device memory. No effect on a CPU.",
         values: Values::Words(&["shared", "device"]),
-        default: "shared for k up to 64, device beyond",
+        default: "shared for k up to 64, otherwise device",
     },
 ];
 
-/// Whether heaps are in shared memory, and what parameters resolve to. No namesake: the host chooses the
-/// kernel.
+/// Whether heaps are in shared memory, and the resolved parameters. No namesake: the host chooses the kernel.
 pub fn resolved(k: usize, parameters: &Parameters) -> (bool, Parameters) {
     let in_shared = k <= MOST_SHARED && parameters.get("heaps") != Some("device");
     let own = [("heaps", if in_shared { "shared" } else { "device" }.to_owned())];
@@ -51,7 +49,7 @@ pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     Selector::new(resolved(k, parameters).1, move |row, found| thread_heap(row, k, found))
 }
 
-/// One of a warp's 32 queries.
+/// Selects for one of a warp's 32 queries.
 fn thread_heap(row: &[f32], k: usize, found: &mut Vec<Key>) -> Counts {
     let (mut heap, mut counts) = (Heap::new(k), Counts::default());
     stream_tiles(&mut heap, &mut counts, row);
@@ -61,7 +59,7 @@ fn thread_heap(row: &[f32], k: usize, found: &mut Vec<Key>) -> Counts {
     counts
 }
 
-/// Reads the query's row, and takes what is below the k-th. There, tile after tile of 32 rows.
+/// Reads the query's row and inserts distances below the k-th. On the device: tile by tile, of 32 rows.
 fn stream_tiles(heap: &mut Heap, counts: &mut Counts, row: &[f32]) {
     let mut bound = distance_of(PADDING);
     for (position, &distance) in row.iter().enumerate() {
@@ -73,9 +71,9 @@ fn stream_tiles(heap: &mut Heap, counts: &mut Counts, row: &[f32]) {
     }
 }
 
-/// A warp's queries, a row of distances each and all of one length, in lock step; returns each lane's keys,
-/// ascending. There are up to 32 lanes. No namesake: `thread_heap` there, where the hardware masks lanes that
-/// wait.
+/// Runs a warp's queries in lockstep, given one row of distances each, all of equal length; returns each
+/// lane's keys, ascending. There are up to 32 lanes. No namesake: on the GPU, `thread_heap` does this, and
+/// the hardware masks idle lanes.
 pub fn watch(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> Vec<Vec<Key>> {
     let mut heaps: Vec<Heap> = rows.iter().map(|_| Heap::new(k)).collect();
     for point in 0..rows.first().map_or(0, Vec::len) {
@@ -107,8 +105,8 @@ pub fn watch(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> V
     heaps.iter().map(|heap| heap.entries().to_vec()).collect()
 }
 
-/// What lanes do one by one, as a warp does it: in round r the lanes whose key has sunk by r levels and has
-/// children among the first `end` entries. No namesake: the hardware does that.
+/// Reports what the lanes did in the order of a warp: in round r, the lanes whose key has moved down r levels
+/// and has children among the first `end` entries. No namesake: done by the hardware.
 fn in_step(lanes: u32, ways: &[Vec<u32>], end: u32, observer: &mut impl HeapObserver) {
     for round in 0.. {
         let (mut looping, mut to) = (0, Vec::new());
@@ -137,10 +135,10 @@ mod tests {
         let counts = thread_heap(&rising, 7, &mut found);
         assert_eq!(counts[0], 7, "then all are above");
         assert!(found.iter().map(|&key| distance_of(key)).eq(rising[..7].iter().copied()));
-        // Each of the others sinks below all that is there: to a leaf of a heap of three levels.
+        // Each of the others is sifted below all existing keys: to a leaf of a heap of three levels.
         let falling: Vec<f32> = rising.into_iter().rev().collect();
         assert_eq!(thread_heap(&falling, 7, &mut found)[..2], [100, 200]);
-        // Of equals the first stay.
+        // Among equal keys the first ones stay.
         assert_eq!(thread_heap(&[1.0; 50], 3, &mut found)[0], 3);
         assert_eq!(found, [0, 1, 2].map(|position| key_of(1.0, position)));
     }

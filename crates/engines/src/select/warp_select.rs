@@ -1,11 +1,11 @@
-//! Warp select: a warp a query, whose lanes keep short queues of candidates; all are merged when one lane's
-//! no longer keeps what is needed (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3).
+//! Warp select: one warp per query, whose lanes have short queues of candidates. All queues are merged when
+//! one lane's queue may have dropped a neighbour (Johnson, Douze and Jégou 2017, §4; Hanák 2023, §3.6.3).
 //!
-//! Twin of `cuda/select/warp_select.cuh`. In block select the warps of a block share a query, each with every
-//! so many groups, and merge at the end.
+//! Twin of `cuda/select/warp_select.cuh`. In block select, the warps of a block share a query, take batches
+//! in turn, and merge at the end.
 //!
 //! Invariants: a lane's queue descends; its first key, the largest, is not below the k-th of the warp's
-//! queue, which ascends; all that was seen and is among the k smallest is in one of them.
+//! queue, which ascends; every key seen so far that is among the k smallest is in one of them.
 
 use super::network::{WARP, merge_any, sort_any};
 use super::{Counts, DISTANCES, Observer, Selector, TIMED};
@@ -15,7 +15,7 @@ use crate::lockstep::{Key, Lanes, PADDING, distance_of, key_of, registers_for};
 /// The largest k.
 pub const MOST_K: usize = 1024;
 
-/// Warps of a block up to FEW keys, and groups of 32 distances that each reads at a time.
+/// Warps per block up to FEW keys, and groups of 32 distances that each reads at a time.
 pub const WARPS: usize = 4;
 pub const FEW: usize = 128;
 pub const GROUPS: usize = 16;
@@ -25,35 +25,35 @@ pub static MEASURES: [Measure; 2] = [
     Measure::new(
         "merges",
         ["merge", "merges"],
-        "Merges of the lanes' queues into the warp's: where a lane broke the invariant, and the last one.",
+        "Merges of the lanes' queues into the warp's: when a lane broke the invariant, and at the end.",
     ),
-    Measure::new("inserts", ["insert", "inserts"], "Distances taken into a lane's queue."),
+    Measure::new("inserts", ["insert", "inserts"], "Distances inserted into a lane's queue."),
 ];
 
-/// What can be chosen.
+/// The selector's parameters.
 pub static PARAMETERS: [Parameter; 3] = [
     DISTANCES,
     TIMED,
     Parameter {
         name: "queue",
-        help: "Keys of a lane's queue.",
+        help: "Keys in a lane's queue.",
         values: Values::Numbers(2..=10),
-        default: "2 for k up to 32, 3 to 128, 4 to 256, 8 beyond",
+        default: "2 for k up to 32, 3 up to 128, 4 up to 256, otherwise 8",
     },
 ];
 
-/// K: the smallest power of two from 32 on that holds k. No namesake: the host chooses the kernel.
+/// K: the smallest power of two, at least 32, that holds k. No namesake: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(WARP)
 }
 
-/// Warps that share a query in block select: each keeps K keys, and where those are many half as many warps
-/// merge less.
+/// Warps that share a query in block select. Each has K keys; if K is large, half as many warps need fewer
+/// merges.
 pub fn block_select_warps(capacity: usize) -> usize {
     if capacity <= FEW { WARPS } else { WARPS / 2 }
 }
 
-/// Keys of a lane's queue where nobody chooses, as long as Faiss has them. No namesake: a macro there.
+/// Default number of keys in a lane's queue, the same as in Faiss. No namesake: a macro there.
 pub fn default_queue(k: usize) -> usize {
     match capacity(k) {
         32 => 2,
@@ -63,13 +63,13 @@ pub fn default_queue(k: usize) -> usize {
     }
 }
 
-/// What parameters resolve to. No namesake: of the host.
+/// The resolved parameters. No namesake: host only.
 pub fn resolved(k: usize, parameters: &Parameters) -> (usize, Parameters) {
     let queue = parameters.number("queue").map_or_else(|| default_queue(k), |queue| queue as usize);
     (queue, super::resolved(parameters, [("queue", queue.to_string())]))
 }
 
-/// The selector; of several warps, block select. No namesake: an entry point there.
+/// The selector; with several warps, block select. No namesake: an entry point there.
 pub fn selector(shape: &Shape, parameters: &Parameters, of_block: usize) -> Selector {
     let (k, (queue, parameters)) = (shape.k, resolved(shape.k, parameters));
     Selector::new(parameters, move |row, found| {
@@ -93,12 +93,12 @@ pub fn selector(shape: &Shape, parameters: &Parameters, of_block: usize) -> Sele
     })
 }
 
-/// The selector that is block select. No namesake: likewise.
+/// Block select. No namesake: an entry point there.
 pub fn block_selector(shape: &Shape, parameters: &Parameters) -> Selector {
     selector(shape, parameters, block_select_warps(capacity(shape.k)))
 }
 
-/// A search by a warp of W lanes for a lesson: its observer, and what it counted. No namesake: an entry point
+/// A search by a warp of W lanes for a lesson: its observer and its counts. No namesake: an entry point
 /// there.
 pub fn watch<const W: usize, O: Observer<W>>(
     row: &[f32],
@@ -118,7 +118,6 @@ pub fn watch<const W: usize, O: Observer<W>>(
 struct WarpQueues<const W: usize, O> {
     warp_queue: Vec<Lanes<Key, W>>,
     lane_queue: Vec<Lanes<Key, W>>,
-    /// The k-th key.
     limit: Key,
     k: usize,
     counts: Counts,
@@ -138,7 +137,7 @@ impl<const W: usize, O: Observer<W>> WarpQueues<W, O> {
         }
     }
 
-    /// A group: each lane's distance of a point that comes after all that it has seen.
+    /// Adds a group: each lane's distance of a point after all previous ones.
     fn add(&mut self, distances: &[f32], first: usize) {
         let mut any = false;
         for (lane, &distance) in distances.iter().enumerate() {
@@ -149,7 +148,7 @@ impl<const W: usize, O: Observer<W>> WarpQueues<W, O> {
             }
         }
         self.observer.inserted(first, distances, &self.lane_queue);
-        // The second invariant is broken where a lane's largest key is below the k-th.
+        // The second invariant is broken if a lane's largest key is below the k-th.
         if any {
             self.observer.checked(&self.lane_queue[0], self.limit);
             let limit = self.limit;
@@ -159,7 +158,7 @@ impl<const W: usize, O: Observer<W>> WarpQueues<W, O> {
         }
     }
 
-    /// Drops the largest key of a lane's queue for a smaller one.
+    /// Replaces the largest key of a lane's queue by a smaller one.
     fn insert(&mut self, lane: usize, key: Key) {
         self.lane_queue[0][lane] = key;
         for i in 0..self.lane_queue.len() - 1 {
@@ -168,13 +167,13 @@ impl<const W: usize, O: Observer<W>> WarpQueues<W, O> {
         }
     }
 
-    /// Merges the lanes' queues into the warp's, and gives them what is left.
+    /// Merges the lanes' queues into the warp's; the lanes get the remaining keys.
     fn merge(&mut self) {
         self.counts[0] += 1;
         sort_any(&mut self.lane_queue);
         self.observer.sorted(&self.lane_queue);
-        // The smaller of element K − 1 − i and the lanes' element i stays: the mirrored register of the
-        // mirrored lane.
+        // The warp keeps the smaller of its element K − 1 − i and the lanes' element i, which is in the
+        // mirrored register of the mirrored lane.
         let registers = self.warp_queue.len();
         for (i, of_lanes) in self.lane_queue.iter_mut().take(registers).enumerate() {
             let of_warp = &mut self.warp_queue[registers - 1 - i];
@@ -218,7 +217,7 @@ impl<const W: usize, O: Observer<W>> WarpQueues<W, O> {
     }
 }
 
-/// Reads every `stride`-th batch of a row from the warp's first on.
+/// Reads every `stride`-th batch of a row, starting with batch `first`.
 fn stream_groups<const W: usize, O: Observer<W>>(
     queues: &mut WarpQueues<W, O>,
     row: &[f32],

@@ -1,8 +1,9 @@
-//! What no point of a cluster is nearer than: DIST(q, c) of the paper, less what rounding may cost (STEP
-//! §3.3, §4.1).
+//! A lower bound on the distances of a cluster's points: DIST(q, c) of the paper, minus a margin for rounding
+//! (STEP §3.3, §4.1).
 //!
-//! Twin of `cuda/step/bounds.cuh`. [`docs/step.md`] proves it. Both devices compute it by the same additions,
-//! multiplications, divisions and square roots in f64, each rounded once, and round it down to f32.
+//! Twin of `cuda/step/bounds.cuh`; [`docs/step.md`] has the proof. Both devices compute it by the same
+//! additions, multiplications, divisions and square roots in f64, each rounded once, and round it down to
+//! f32.
 //!
 //! [`docs/step.md`]: https://github.com/warpscope/warpscope/blob/main/docs/step.md
 
@@ -10,7 +11,7 @@ use super::queue::WARP;
 use crate::knn::Metric;
 use crate::lockstep::{Key, Lanes, key_of};
 
-/// Bounding spheres, in groups of 32 clusters. Of metrics between unit vectors they are cones.
+/// Bounding spheres, in groups of 32 clusters. For metrics between unit vectors they are cones.
 #[derive(Clone, Debug)]
 pub struct Spheres {
     pub metric: Metric,
@@ -25,22 +26,22 @@ pub struct Spheres {
     pub margins: Margins,
 }
 
-/// What rounding may cost, for d dimensions.
+/// Margins for rounding, for d dimensions.
 #[derive(Clone, Copy, Debug)]
 pub struct Margins {
-    /// Of distances and angles from a centre, in f64: a factor below 1 of a distance; what is added to a
+    /// For distances and angles from a centre, in f64: a factor below 1 for a distance; a term added to a
     /// cosine.
     pub centre: f64,
-    /// Of a distance by the rule of every engine, in f32: a factor below 1 …
+    /// For a distance in f32 by the rule that all engines share: a factor below 1 …
     pub rule: f64,
-    /// … and what is subtracted, where squares underflow.
+    /// … and a term that is subtracted, because squares may underflow.
     pub underflow: f64,
 }
 
-/// Below it the centre of a ball around unit vectors tells no direction.
+/// Below this length, the centre of a ball around unit vectors does not give a direction.
 const SHORTEST_AXIS: f64 = 1e-3;
 
-/// More than the cosine of a difference of angles is too small by.
+/// More than the error by which the cosine of a difference of angles may be too small.
 const COSINE: f64 = 1.0 / (1u64 << 48) as f64;
 
 impl Margins {
@@ -49,7 +50,7 @@ impl Margins {
         let (f32_step, f64_step) = (2f64.powi(-24), 2f64.powi(-52));
         let (centre, steps) = match metric {
             Metric::L2 => (1.0 - (d + 4.0) * f64_step, d + 3.0),
-            // Four more, as unit vectors in f32 are shorter than 1 by 2⁻²⁴ and a little, each.
+            // Four more, because unit vectors in f32 may each be shorter than 1 by slightly more than 2⁻²⁴.
             Metric::Angular | Metric::Cosine | Metric::Haversine | Metric::Sky => {
                 ((d + 8.0) * f64_step, d + 7.0)
             }
@@ -67,8 +68,8 @@ pub struct Sphere {
 }
 
 impl Sphere {
-    /// The sphere about a centre, wherever that is, that holds all points, rows of f32 and at least one. No
-    /// namesake: the host makes them.
+    /// The sphere about a given centre that contains all points, rows of f32 and at least one. No namesake:
+    /// the host makes the spheres.
     pub fn new<'a>(
         metric: Metric,
         centre: Vec<f64>,
@@ -77,12 +78,12 @@ impl Sphere {
         let margins = Margins::new(metric, centre.len());
         if metric == Metric::L2 {
             let farthest = points.map(|point| squared_distance(point, &centre)).fold(0.0, f64::max);
-            // As much too large as a distance that is computed may be too small.
+            // Scaled up by as much as a computed distance may be too small.
             return Self { centre, reach: farthest.sqrt() * (2.0 - margins.centre), norm: 0.0 };
         }
         let mut centre = centre;
         if length(&centre) < SHORTEST_AXIS {
-            // Points all around have no axis: any will do.
+            // Points in all directions have no axis, so any direction is valid.
             let first = points.clone().next().expect("a cluster has points");
             centre = first.iter().map(|&value| f64::from(value)).collect();
         }
@@ -93,7 +94,7 @@ impl Sphere {
 }
 
 impl Spheres {
-    /// Brings spheres into groups. No namesake: allocated by the host.
+    /// Arranges spheres in groups. No namesake: the host allocates them.
     pub fn new(metric: Metric, dims: usize, spheres: &[Sphere]) -> Self {
         let (count, groups) = (spheres.len(), spheres.len().div_ceil(WARP));
         let zeros = |rows: usize| vec![[0.0; WARP]; rows];
@@ -108,8 +109,8 @@ impl Spheres {
         Self { metric, dims, count, centres, reaches, norms, margins: Margins::new(metric, dims) }
     }
 
-    /// For each cluster of a group the bound and its number. Of what pads the group they mean nothing. `norm`
-    /// is the query's, by [`Self::norm_of`].
+    /// The bound and the number of each cluster of a group; meaningless for padding. `norm` is the query's,
+    /// by [`Self::norm_of`].
     #[inline(always)]
     pub fn keys(&self, group: usize, query: &[f32], norm: f64) -> Lanes<Key, WARP> {
         let centres = &self.centres[group * self.dims..(group + 1) * self.dims];
@@ -139,14 +140,15 @@ impl Spheres {
         keys
     }
 
-    /// The norm of a query, which only cones ask for.
+    /// The norm of a query, which only cones need.
     #[inline(always)]
     pub fn norm_of(&self, query: &[f32]) -> f64 {
         if self.metric == Metric::L2 { 0.0 } else { row_length(query) }
     }
 }
 
-/// Adds one dimension of a distance. By value, so that the compiler keeps the lanes in vector registers.
+/// Adds one dimension of a distance. Passed by value, so that the compiler keeps the lanes in vector
+/// registers.
 #[inline(always)]
 fn add_squared_difference(centres: &Lanes<f64, WARP>, q: f64, mut acc: Lanes<f64, WARP>) -> Lanes<f64, WARP> {
     for lane in 0..WARP {
@@ -156,7 +158,6 @@ fn add_squared_difference(centres: &Lanes<f64, WARP>, q: f64, mut acc: Lanes<f64
     acc
 }
 
-/// Adds one dimension of a scalar product.
 #[inline(always)]
 fn add_product(centres: &Lanes<f64, WARP>, q: f64, mut acc: Lanes<f64, WARP>) -> Lanes<f64, WARP> {
     for lane in 0..WARP {
@@ -165,7 +166,8 @@ fn add_product(centres: &Lanes<f64, WARP>, q: f64, mut acc: Lanes<f64, WARP>) ->
     acc
 }
 
-/// What no point of a ball is nearer than by the rule, where the query is so far from its centre.
+/// A lower bound on the distances by the rule of a ball's points, given the query's squared distance from its
+/// centre.
 #[inline(always)]
 fn beyond_ball(squared: f64, radius: f64, margins: &Margins) -> f32 {
     let gap = squared.sqrt() * margins.centre - radius;
@@ -173,8 +175,8 @@ fn beyond_ball(squared: f64, radius: f64, margins: &Margins) -> f32 {
     round_down(gap * gap * margins.rule - margins.underflow)
 }
 
-/// The same of a cone, of whose angular radius `reach` is the cosine, where the angle to its axis has this
-/// cosine: the chord of the difference of both angles.
+/// The same for a cone, given the cosine of the angle between query and axis, and the cosine `reach` of its
+/// angular radius: the chord of the difference of both angles.
 #[inline(always)]
 fn beyond_cone(cosine: f64, reach: f64, margins: &Margins) -> f32 {
     let near = cosine + margins.centre;
@@ -183,14 +185,14 @@ fn beyond_cone(cosine: f64, reach: f64, margins: &Margins) -> f32 {
     round_down(chord * margins.rule - margins.underflow)
 }
 
-/// The sine of an angle up to a half turn, by its cosine.
+/// The sine of an angle up to a half turn, from its cosine.
 #[inline(always)]
 fn sine(cosine: f64) -> f64 {
     let squared = (1.0 - cosine) * (1.0 + cosine);
     (if squared > 0.0 { squared } else { 0.0 }).sqrt()
 }
 
-/// The largest f32 that is not above a number; 0 of those below it.
+/// The largest f32 that is not above `value`; 0 if that is negative.
 #[inline(always)]
 fn round_down(value: f64) -> f32 {
     let value = if value > 0.0 { value } else { 0.0 };
@@ -198,7 +200,6 @@ fn round_down(value: f64) -> f32 {
     if f64::from(nearest) > value { f32::from_bits(nearest.to_bits() - 1) } else { nearest }
 }
 
-/// The norm of a row of coordinates.
 #[inline(always)]
 fn row_length(row: &[f32]) -> f64 {
     let mut acc = 0.0f64;
@@ -208,12 +209,12 @@ fn row_length(row: &[f32]) -> f64 {
     acc.sqrt()
 }
 
-/// The norm of a centre. No namesake: the host makes them.
+/// The norm of a centre. No namesake: the host makes the spheres.
 fn length(centre: &[f64]) -> f64 {
     centre.iter().fold(0.0, |acc: f64, &value| value.mul_add(value, acc)).sqrt()
 }
 
-/// A point's squared distance from a centre. No namesake: as above.
+/// A point's squared distance from a centre. No namesake: the host makes the spheres.
 fn squared_distance(point: &[f32], centre: &[f64]) -> f64 {
     point.iter().zip(centre).fold(0.0, |acc: f64, (&p, centre)| {
         let t = f64::from(p) - centre;
@@ -221,7 +222,7 @@ fn squared_distance(point: &[f32], centre: &[f64]) -> f64 {
     })
 }
 
-/// The cosine of the angle between a point and an axis. No namesake: as above.
+/// The cosine of the angle between a point and an axis. No namesake: the host makes the spheres.
 fn cosine(point: &[f32], axis: &[f64], norm: f64) -> f64 {
     point.iter().zip(axis).fold(0.0, |acc: f64, (&p, axis)| f64::from(p).mul_add(*axis, acc))
         / (row_length(point) * norm)
@@ -242,7 +243,7 @@ mod tests {
         })
     }
 
-    /// A sphere around points by a method, and the bound of a query.
+    /// A query's bound for the sphere that a method finds around points.
     fn bound(metric: Metric, method: Method, points: &[Vec<f32>], query: &[f32]) -> f32 {
         let dims = query.len();
         let values: Vec<f64> = points.iter().flatten().map(|&value| f64::from(value)).collect();
@@ -259,8 +260,8 @@ mod tests {
         prop_oneof![Just(Method::Naive), Just(Method::Ritter), Just(Method::Exact)]
     }
 
-    /// Points about a place, which may be far from the origin, in a region of any size, and a query in or
-    /// near or far from it.
+    /// Points around a location, which may be far from the origin, in a region of any size; and a query
+    /// inside, near or far from it.
     fn cluster() -> impl Strategy<Value = (Vec<Vec<f32>>, Vec<f32>)> {
         let shape = (
             1usize..9,
@@ -301,7 +302,7 @@ mod tests {
             }
         }
 
-        /// The same of directions, in wide and in narrow cones.
+        /// The same for directions, in wide and narrow cones.
         #[test]
         fn no_point_is_nearer_than_its_cone((points, query) in cluster(), method in method()) {
             let points: Vec<Vec<f32>> = points.iter().filter_map(|point| unit(point)).collect();
@@ -318,7 +319,7 @@ mod tests {
         }
     }
 
-    /// Bounds are of use: a point alone is bounded by nearly its own distance.
+    /// Bounds are tight: for a single point, nearly its own distance.
     #[test]
     fn bounds_are_close() {
         for method in [Method::Naive, Method::Ritter, Method::Exact] {

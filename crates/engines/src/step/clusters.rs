@@ -1,5 +1,5 @@
-//! A problem's points, brought together cluster after cluster, with their bounding spheres. Made on the host
-//! for both devices, as the paper's pre-processing is (STEP §4).
+//! A problem's points, stored cluster by cluster, with their bounding spheres. Made on the host for both
+//! devices, like the paper's pre-processing (STEP §4).
 
 use rayon::prelude::*;
 
@@ -10,15 +10,15 @@ use crate::knn::Problem;
 use crate::lockstep::Lanes;
 use crate::lockstep::distance::Coordinates;
 
-/// Groups per parallel work item.
+/// Groups per work item.
 const PART: usize = 256;
 
-/// What clusters depend on besides the points.
+/// The parameters that determine clusters, besides the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clustering {
     /// The most clusters.
     pub clusters: usize,
-    /// The most of Lloyd's iterations.
+    /// The most iterations of Lloyd's algorithm.
     pub iterations: usize,
     pub spheres: Method,
 }
@@ -29,19 +29,19 @@ pub struct Clusters {
     pub clustering: Clustering,
     pub spheres: Spheres,
     pub dims: usize,
-    /// Where each cluster's groups of 32 points begin; at last, their number.
+    /// Where each cluster's groups of 32 points begin; followed by the number of groups.
     pub first_groups: Vec<u32>,
     /// Group by group, axis by axis. A cluster's last group is padded with points at infinity.
     pub coordinates: Vec<Coordinates<WARP>>,
-    /// Positions in processing order, ascending in a cluster; the padding's is `u32::MAX`.
+    /// Positions in processing order, ascending in a cluster; `u32::MAX` for padding.
     pub positions: Vec<Lanes<u32, WARP>>,
 }
 
 impl Clusters {
-    /// Brings points together by the number that each was assigned; the numbers themselves mean nothing.
+    /// Gathers the points of each assigned number, and renumbers the clusters.
     pub fn new(problem: &Problem, clustering: Clustering, assigned: &[u32]) -> Self {
         let (dims, points, metric) = (problem.dims(), problem.points(), problem.metric());
-        // A cluster gets its number when its first point is met. Empty ones get none.
+        // A cluster is numbered when its first point is reached. Empty ones get no number.
         let mut number_of = vec![None; assigned.iter().max().map_or(0, |&most| most as usize + 1)];
         let mut members: Vec<Vec<u32>> = Vec::new();
         for (position, &cluster) in assigned.iter().enumerate() {
@@ -91,11 +91,11 @@ impl Clusters {
         }
     }
 
-    /// Bytes that clustering n points takes at its peak, on the host.
+    /// Peak bytes of clustering n points on the host.
     pub fn bytes(n: usize, dims: usize, clusters: usize) -> u64 {
         let (n, d, slots) = (n as u64, dims as u64, n as u64 + (WARP * clusters) as u64);
-        // What is kept; numbers, members and what seeding needs; and a cluster's coordinates in f64, of all
-        // points at the worst.
+        // The result; numbers, members and buffers for seeding; and a cluster's coordinates in f64, in the
+        // worst case of all points.
         4 * (d + 1) * slots + 16 * n + 8 * d * n + 16 * (d + 3) * clusters as u64
     }
 
@@ -118,7 +118,7 @@ mod tests {
             (0..n as u32).map(|i| [7, 2, 2, 9, 4][i as usize * i as usize % 5]).collect();
         let clustering = Clustering { clusters: 10, iterations: 0, spheres: Method::Ritter };
         let clusters = Clusters::new(&problem, clustering, &assigned);
-        // Squares are 0, 1 and 4 modulo 5: clusters 7, 2 and 4, none of which the others are.
+        // Squares are 0, 1 and 4 modulo 5, so the clusters 7, 2 and 4 occur and no others.
         assert_eq!(clusters.count(), 3);
         let mut seen = vec![false; n];
         let mut firsts = Vec::new();

@@ -1,29 +1,26 @@
 //! The cost models of `step` and `step-exhaustive`, for uniform points. Rates are estimates for one core of a
-//! 2023 server and for an NVIDIA H200, after those of the other engines.
+//! 2023 server and for an NVIDIA H200, based on those of the other engines.
 
 use super::engine::{EXHAUSTIVE_CLUSTERS, MOST_CLUSTERS, MOST_ITERATIONS, POINTS_IN_CLUSTER, SWITCH_DIMS};
 use super::queue::{CANDIDATES, WARP};
 use crate::knn::cost::out_of_cache;
 use crate::knn::{Cost, DeviceKind, Shape};
 
-/// Places in the queue.
 const PLACES: f64 = CANDIDATES as f64;
 
-/// Queries from which on a GPU's time grows with their number; fewer are shared out to up to 32 warps each.
+/// Queries that fill a GPU; beyond them, time grows with their number. Fewer are distributed to up to 32
+/// warps each.
 const FILLING: f64 = 250.0;
 
-/// The same of computing all distances: a block has 16 queries.
+/// The same for computing all distances: a block has 16 queries.
 const FILLING_DISTANCES: f64 = 16.0;
 
-/// The work of one query.
 struct Query {
     /// Clusters whose bounds are computed and sorted.
     clusters: f64,
-    /// Points whose distance is read.
+    /// Points whose distances are read.
     accessed: f64,
-    /// Merges of the queue.
     merges: f64,
-    /// The capacity of the result.
     capacity: f64,
 }
 
@@ -45,12 +42,10 @@ impl Query {
         }
     }
 
-    /// Comparators of all merges.
     fn comparators(&self) -> f64 {
         self.merges * (PLACES * PLACES.log2().powi(2) / 2.0 + self.capacity * self.capacity.log2())
     }
 
-    /// Comparators of sorting the clusters.
     fn sorting(&self) -> f64 {
         self.clusters * self.clusters.log2().max(1.0).powi(2)
     }
@@ -63,7 +58,7 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
     }
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
     let query = Query::of(shape, (n / POINTS_IN_CLUSTER as f64).ceil().min(MOST_CLUSTERS as f64));
-    // Seeding meets every point once a cluster, and each iteration once more.
+    // Seeding reads every point once per cluster, and so does each iteration.
     let clustering = n * query.clusters * (1 + MOST_ITERATIONS) as f64;
     match kind {
         DeviceKind::Cpu => {
@@ -99,7 +94,7 @@ pub fn step(shape: &Shape, kind: DeviceKind) -> Cost {
 /// Cost of `step-exhaustive`.
 pub fn exhaustive(shape: &Shape, kind: DeviceKind) -> Cost {
     let (n, q, d) = (shape.n.max(1) as f64, shape.q as f64, shape.d.max(1) as f64);
-    // The minima tell which clusters hold neighbours, whatever the number of dimensions.
+    // The minima show which clusters contain neighbours, in any number of dimensions.
     let query =
         Query::of(&Shape { d: 1, ..*shape }, (n / WARP as f64).ceil().min(EXHAUSTIVE_CLUSTERS as f64));
     match kind {
@@ -121,7 +116,7 @@ pub fn exhaustive(shape: &Shape, kind: DeviceKind) -> Cost {
                 .setup("allocation", 1.0, 1.0)
                 .setup("upload", n * d * 4.0, 1.5e-7)
                 .search("launch", 1.0, 0.05)
-                // Most of it is what is written, and read twice.
+                // Mostly the time to write the distances and to read them twice.
                 .search("distances", q.max(FILLING_DISTANCES) * n * (137.0 + d), 1.13e-10)
                 .search("sorting", each * query.sorting(), 1.5e-10)
                 .search("merges", each * query.comparators(), 3.7e-10)

@@ -1,5 +1,5 @@
-//! The engines `step` and `step-exhaustive` on the CPU, their rows in the registry, and what parameters
-//! resolve to.
+//! The engines `step` and `step-exhaustive` on the CPU, their rows in the registry, and the resolution of
+//! parameters.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,11 +26,11 @@ use crate::progress::{Progress, Silent};
 /// The registry's row for `step`.
 pub static STEP: Descriptor = INDEXED;
 
-/// What it is, most of which `step-exhaustive` is too.
+/// The row, most of which `step-exhaustive` shares.
 const INDEXED: Descriptor = Descriptor {
     group: Group::Indexed,
-    about: "STEP: clusters of points sorted for each query, the nearest visited and the rest pruned; from \
-            16 dimensions on as step-exhaustive.",
+    about: "STEP: sorts clusters of points for each query, visits the nearest and prunes the rest; from 16 \
+            dimensions on like step-exhaustive.",
     source: "Wang and Ino 2025, §4; docs/step.md",
     code: code![
         "cuda/step/traverse.cuh",
@@ -59,14 +59,14 @@ const INDEXED: Descriptor = Descriptor {
 pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
     id: EngineId::new("step-exhaustive"),
     group: Group::Exhaustive,
-    about: "STEP for many dimensions: all distances are computed, and clusters of points sorted and pruned \
-            by their exact minima.",
+    about: "STEP for many dimensions: computes all distances, then sorts and prunes clusters of points by \
+            their exact minima.",
     source: "Wang and Ino 2025, §4.4; docs/step.md",
     code: code!["cuda/step/exhaustive.cuh", "crates/engines/src/step/exhaustive.rs"],
     keeps: &[
         Keeps::new(Place::Registers, "K nearest so far, sorted", "a warp", Shape::capacity),
         Keeps::new(Place::Shared, "candidate buffer", "a warp", Shape::capacity),
-        Keeps::new(Place::Memory, "distances, and the least of each cluster", "a query", Shape::points),
+        Keeps::new(Place::Memory, "distances, and the minimum of each cluster", "a query", Shape::points),
     ],
     parameters: &[CLUSTERS, FISSION, WARPS],
     is_exhaustive: true,
@@ -81,7 +81,7 @@ const CLUSTERS: Parameter = Parameter {
     name: "clusters",
     help: "The most clusters that points are divided into.",
     values: Values::Numbers(1..=2048),
-    default: "one for 128 points, at most 512; 2048 where all distances are computed",
+    default: "one per 128 points, at most 512; 2048 if all distances are computed",
 };
 
 const ITERATIONS: Parameter = Parameter {
@@ -93,32 +93,30 @@ const ITERATIONS: Parameter = Parameter {
 
 const SPHERES: Parameter = Parameter {
     name: "spheres",
-    help: "How clusters' bounding spheres are found.",
+    help: "How clusters' bounding spheres are computed.",
     values: Values::Words(&Method::WORDS),
     default: "exact",
 };
 
 const SWITCH: Parameter = Parameter {
     name: "switch",
-    help: "The number of dimensions from which on all distances are computed, as step-exhaustive does.",
+    help: "Number of dimensions from which on all distances are computed, as in step-exhaustive.",
     values: Values::Numbers(1..=1024),
     default: "16",
 };
 
 const FISSION: Parameter = Parameter {
     name: "fission",
-    help: "Whether a GPU sorts clusters and visits them by two kernels or by one; on a CPU it changes \
-           nothing.",
+    help: "Whether a GPU sorts clusters and visits them in two kernels or in one; no effect on a CPU.",
     values: Values::Words(&["on", "off"]),
     default: "on",
 };
 
 const WARPS: Parameter = Parameter {
     name: "warps",
-    help: "Warps of a GPU that a query's clusters are shared out to in the timed search; on a CPU it \
-           changes nothing.",
+    help: "Warps of a GPU that share a query's clusters in the timed search; no effect on a CPU.",
     values: Values::Numbers(1..=32),
-    default: "1; more where queries are too few to fill the GPU",
+    default: "1; more if there are too few queries to fill the GPU",
 };
 
 /// The columns of `counters.csv`, in the order of [`Visits`].
@@ -126,49 +124,48 @@ pub static MEASURES: [Measure; 6] = [
     Measure::new(
         "merges",
         ["merge", "merges"],
-        "Merges of the candidate queue, of 64, into the intermediate result.",
+        "Merges of the candidate queue of 64 into the intermediate result.",
     ),
     Measure::new(
         "candidates",
         ["candidate", "candidates"],
-        "Points retained: closer than the k-th so far, and taken into the candidate queue.",
+        "Points retained: closer than the k-th so far, and added to the candidate queue.",
     ),
     Measure::new(
         "accessed",
         ["point accessed", "points accessed"],
-        "Points whose distance was read while clusters were visited.",
+        "Points whose distances were read while visiting clusters.",
     ),
-    Measure::new("clusters", ["cluster", "clusters"], "Clusters that were visited."),
+    Measure::new("clusters", ["cluster", "clusters"], "Visited clusters."),
     Measure::new(
         "left_out",
-        ["cluster left out", "clusters left out"],
-        "Clusters that were not visited, as no neighbour can be in them.",
+        ["pruned cluster", "pruned clusters"],
+        "Clusters pruned because they cannot contain a neighbour.",
     ),
     Measure::new(
         "groups",
         ["group", "groups"],
-        "Groups of 32 points of a cluster that were looked at, a lane each; the last may be smaller.",
+        "Filtered groups of 32 points of a cluster, one per lane; the last group may be smaller.",
     ),
 ];
 
-/// A lane has a point, or none where the last group of a cluster has fewer.
+/// Mean number of active lanes: the last group of a cluster leaves lanes without a point.
 fn active_threads(measured: &Measured) -> Option<f64> {
     measured.ratio("accessed", "groups")
 }
 
-/// Opens one of the two engines.
 fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {
     match device {
         DeviceId::Gpu(_) => open_step(device, descriptor),
         DeviceId::Cpu => cpu::open(descriptor, "CPU, clusters", None, move |problem, parameters| {
             let plan = Plan::new(problem, parameters, descriptor.is_exhaustive);
             let (points, setup) = if plan.exhaustive {
-                // A row of distances for each thread.
+                // A row of distances per thread.
                 let distances = 4 * (problem.n() * rayon::current_num_threads()) as u64;
                 let (points, setup) = cpu::grouped(problem, distances)?;
                 (Prepared::Rows(points), setup)
             } else {
-                let (clusters, setup) = clusters(problem, &plan, &Silent)?.expect("nobody cancels");
+                let (clusters, setup) = clusters(problem, &plan, &Silent)?.expect("not cancelled");
                 (Prepared::Clusters(clusters), setup)
             };
             Ok(Box::new(CpuSearch::new(problem, setup, Step { descriptor, plan, points })))
@@ -176,10 +173,9 @@ fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Eng
     }
 }
 
-/// Queries per parallel work item.
 const BLOCK: usize = 16;
 
-/// What is made of the points.
+/// The points, prepared for one of the two algorithms.
 enum Prepared {
     Clusters(Arc<Clusters>),
     Rows(Arc<GroupedPoints<WARP>>),
@@ -195,7 +191,7 @@ fn walk_of(
     let plan = Plan::new(problem, parameters, false);
     if plan.exhaustive {
         let why = format!(
-            "with {} dimensions all distances are computed (switch={}), so there is no way to walk",
+            "with {} dimensions all distances are computed (switch={}), so there is no walk to show",
             problem.dims(),
             plan.value("switch")
         );
@@ -213,7 +209,7 @@ fn walk_of(
     Ok(clusters.map(|(clusters, _)| walk(&clusters, problem, query)))
 }
 
-/// The points in clusters; `None` if finding them was cancelled.
+/// The points in clusters; `None` if clustering was cancelled.
 fn clusters(
     problem: &Problem,
     plan: &Plan,
@@ -228,7 +224,6 @@ fn clusters(
     })
 }
 
-/// What was made of a problem's points.
 struct Step {
     descriptor: &'static Descriptor,
     plan: Plan,
@@ -267,17 +262,17 @@ impl Searcher for Step {
     }
 }
 
-/// Clusters of the paper's experiments: with an index (p, §6.1) …
+/// Clusters in the paper's experiments: with an index (p, §6.1) …
 pub const MOST_CLUSTERS: usize = 512;
 
 /// … and without.
 pub const EXHAUSTIVE_CLUSTERS: usize = 2048;
 
-/// Points in a cluster where the points are not enough for so many: those of the paper's default case, 65,536
-/// points in 512 clusters.
+/// Points per cluster if there are too few points for that many clusters. From the paper's default case:
+/// 65,536 points in 512 clusters.
 pub const POINTS_IN_CLUSTER: usize = 128;
 
-/// The most of Lloyd's iterations in the paper's experiments (a, §7).
+/// The most iterations of Lloyd's algorithm in the paper's experiments (a, §7).
 pub const MOST_ITERATIONS: usize = 50;
 
 /// The number of dimensions from which on distances are computed without an index (d_t, §4.4).
@@ -286,19 +281,18 @@ pub const SWITCH_DIMS: usize = 16;
 /// How a problem is answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Whether all distances are computed. The number of clusters is then of those in processing order.
+    /// Whether all distances are computed. Clusters are then consecutive in processing order.
     pub exhaustive: bool,
     pub clustering: Clustering,
     switch: usize,
-    /// Whether a GPU sorts the clusters and visits them by two kernels (§5.2).
+    /// Whether a GPU sorts and visits the clusters in two kernels (§5.2).
     pub fission: bool,
-    /// Warps of a GPU that a query's clusters are shared out to (§5.3); `None` until it is known how many it
-    /// has room for.
+    /// Warps of a GPU that share a query's clusters (§5.3); `None` until the number that fits is known.
     pub warps: Option<u32>,
 }
 
 impl Plan {
-    /// The plan of parameters that were checked.
+    /// The plan for checked parameters.
     pub fn new(problem: &Problem, parameters: &Parameters, always_exhaustive: bool) -> Self {
         let number =
             |name: &str, default: usize| parameters.number(name).map_or(default, |number| number as usize);
@@ -323,7 +317,7 @@ impl Plan {
         }
     }
 
-    /// The values of an engine's parameters.
+    /// The resolved parameters of an engine.
     pub fn resolved(&self, engine: &Descriptor) -> Parameters {
         engine.parameters.iter().map(|parameter| (parameter.name, self.value(parameter.name))).collect()
     }

@@ -1,8 +1,8 @@
-//! STEP without an index: all distances are computed, and the clusters' exact minima bound them (STEP §4.4,
-//! Algorithm 6).
+//! STEP without an index: all distances are computed, and clusters are bounded by their exact minima (STEP
+//! §4.4, Algorithm 6).
 //!
-//! Twin of `cuda/step/exhaustive.cuh`. Clusters are points that are consecutive in processing order, in equal
-//! numbers that are multiples of 32 (§6.5).
+//! Twin of `cuda/step/exhaustive.cuh`. A cluster is a range of points in processing order. All have the same
+//! size, a multiple of 32 (§6.5).
 
 use multiversion::multiversion;
 
@@ -12,8 +12,8 @@ use crate::index::lane_keys;
 use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{Key, Lanes, PADDING, index_of};
 
-/// A cluster's groups of 32 points, of n points in at most so many clusters. No namesake: the host tells the
-/// kernels.
+/// Groups of 32 points per cluster, for n points in at most `clusters` clusters. No namesake: the host passes
+/// it to the kernels.
 pub fn groups_in_cluster(n: usize, clusters: usize) -> usize {
     n.div_ceil(clusters).div_ceil(WARP)
 }
@@ -36,7 +36,7 @@ impl Source for Stored<'_> {
         (self.first_group(entry) + self.groups_in_cluster).min(self.distances.len())
     }
 
-    /// The nearest point itself, which all others come after.
+    /// The nearest point; the others have greater keys.
     #[inline(always)]
     fn least(&self, entry: Key) -> Key {
         entry
@@ -47,7 +47,7 @@ impl Source for Stored<'_> {
         (group * WARP) as u32
     }
 
-    /// The nearest point is among the neighbours already.
+    /// The nearest point is already among the neighbours.
     #[inline(always)]
     fn keys(&self, entry: Key, group: usize) -> (Lanes<Key, WARP>, u32) {
         let mut keys = group_keys(&self.distances[group], group, self.n);
@@ -58,7 +58,7 @@ impl Source for Stored<'_> {
     }
 }
 
-/// The keys of a group's points; what pads the last group has [`PADDING`].
+/// The keys of a group's points; padding has [`PADDING`].
 #[inline(always)]
 fn group_keys(distances: &Lanes<f32, WARP>, group: usize, n: usize) -> Lanes<Key, WARP> {
     let mut positions = [u32::MAX; WARP];
@@ -69,7 +69,7 @@ fn group_keys(distances: &Lanes<f32, WARP>, group: usize, n: usize) -> Lanes<Key
     lane_keys(distances, &positions)
 }
 
-/// Computes a query's distances to all points. Those of what pads the last group are infinite.
+/// Computes a query's distances to all points. Those to padding are infinite.
 #[inline(always)]
 fn store_distances(points: &GroupedPoints<WARP>, query: &[f32], distances: &mut Vec<Lanes<f32, WARP>>) {
     distances.clear();
@@ -79,7 +79,6 @@ fn store_distances(points: &GroupedPoints<WARP>, query: &[f32], distances: &mut 
     }
 }
 
-/// Each cluster's smallest key.
 #[inline(always)]
 fn minima(distances: &[Lanes<f32, WARP>], n: usize, groups_in_cluster: usize, order: &mut Vec<Key>) {
     order.clear();
@@ -96,8 +95,8 @@ fn minima(distances: &[Lanes<f32, WARP>], n: usize, groups_in_cluster: usize, or
     }
 }
 
-/// Answers each of the queries from all distances, and hands the state to `done` when the neighbours of one
-/// are found. No namesake: a kernel for each step there.
+/// Answers each query from all distances; calls `done` with the state when its neighbours are found. No
+/// namesake: one kernel per step there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",

@@ -1,8 +1,8 @@
 //! k-means clustering: seeds by k-means++ (Arthur and Vassilvitskii 2007), then Lloyd's iterations (STEP §4).
 //!
-//! Twin of `cuda/step/kmeans.cuh`. Both devices must find the same clusters, whatever order threads come in.
-//! So everything that is summed is an integer: coordinates are counted in cells of the points' extent, and
-//! squared distances in units of its diagonal.
+//! Twin of `cuda/step/kmeans.cuh`. Both devices must find the same clusters, in any order of threads. So all
+//! sums are of integers: coordinates are counted in cells of the points' extent, and squared distances in
+//! units of its diagonal.
 
 use multiversion::multiversion;
 use rayon::prelude::*;
@@ -14,14 +14,14 @@ use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{PADDING, index_of};
 use crate::progress::Progress;
 
-/// Points per parallel work item, and per partial sum of weights.
+/// Points per work item, and per partial sum of weights.
 pub const BLOCK: usize = 1024;
 
-/// The most bits of a point's cell or weight. Fewer are used where the sum over all points would not fit 63
+/// The most bits of a point's cell or weight. Fewer are used if the sum over all points would not fit 63
 /// bits.
 const MOST_BITS: u32 = 40;
 
-/// How coordinates and squared distances become integers.
+/// Converts coordinates and squared distances to integers.
 #[derive(Clone, Debug)]
 pub struct Scale {
     /// The least coordinate of each axis.
@@ -35,14 +35,14 @@ pub struct Scale {
 impl Scale {
     /// The scale of n points with these extents.
     pub fn new(extents: &[[f32; 2]], n: usize) -> Self {
-        // A sum of n terms, each at most twice 2^bits where squares underflow, stays below 2^63.
+        // A sum of n terms, each at most twice 2^bits (where squares underflow), stays below 2^63.
         let bits = MOST_BITS.min(62 - n.next_power_of_two().trailing_zeros());
         let most = (1u64 << bits) as f64;
         let lengths = extents.iter().map(|[low, high]| f64::from(*high) - f64::from(*low));
         let (widest, diagonal) = lengths.fold((0.0f64, 0.0), |(widest, diagonal), length| {
             (widest.max(length), diagonal + length * length)
         });
-        // Of points at one place every cell and weight is 0 by any scale.
+        // If all points are equal, every cell and weight is 0 at any scale.
         let per = |extent: f64| if extent > 0.0 { most / extent } else { 1.0 };
         Self {
             low: extents.iter().map(|extent| extent[0]).collect(),
@@ -51,13 +51,12 @@ impl Scale {
         }
     }
 
-    /// The cell of a coordinate along an axis.
     #[inline(always)]
     fn cell(&self, axis: usize, coordinate: f32) -> u64 {
         ((f64::from(coordinate) - f64::from(self.low[axis])) * self.cells) as u64
     }
 
-    /// The weight of a point that lies so far from its nearest seed.
+    /// The weight of a point, given its squared distance from the nearest seed.
     #[inline(always)]
     fn weight(&self, squared_distance: f32) -> u64 {
         (f64::from(squared_distance) * self.weights) as u64
@@ -70,8 +69,8 @@ impl Scale {
     }
 }
 
-/// Divides a problem's points into at most so many clusters: the number of each point's cluster. No namesake:
-/// the host launches a kernel for each step.
+/// Divides a problem's points into at most `clusters` clusters; returns each point's cluster, or `None` if
+/// cancelled. No namesake: the host launches a kernel for each step.
 pub fn kmeans(
     problem: &Problem,
     clusters: usize,
@@ -112,7 +111,8 @@ pub fn kmeans(
     Some(assigned)
 }
 
-/// A random number for each turn, of a fixed seed: the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
+/// A pseudo-random number for each turn: the finaliser of SplitMix64 with a fixed seed (Steele, Lea and Flood
+/// 2014).
 fn random(turn: u64) -> u64 {
     let mut bits = turn.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -120,7 +120,7 @@ fn random(turn: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// A number below `total`, in proportion to a random one.
+/// Scales a random number to the range below `total`.
 fn below(total: u64, random: u64) -> u64 {
     ((u128::from(random) * u128::from(total)) >> 64) as u64
 }
@@ -130,9 +130,9 @@ pub fn first_seed(n: usize) -> u32 {
     below(n as u64, random(0)) as u32
 }
 
-/// k-means++: the first point at random, and each further one with a probability in proportion to the square
-/// of its distance from the nearest seed. Fewer than asked for where all points lie at the places of seeds.
-/// No namesake: a kernel for each step.
+/// k-means++: the first point at random, and each further one with a probability proportional to its squared
+/// distance from the nearest seed. Returns fewer than requested if all points coincide with seeds. No
+/// namesake: one kernel per step there.
 fn seeds(
     points: &GroupedPoints<WARP>,
     rows: &[f32],
@@ -169,8 +169,8 @@ fn seeds(
     Some(seeds)
 }
 
-/// Brings the distances to the nearest seed up to date with a further seed, and returns the sum of their
-/// weights. `nearest` begins with that of group `first`.
+/// Updates the distances to the nearest seed with a further seed; returns the sum of their weights. `nearest`
+/// begins with group `first`.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -189,7 +189,7 @@ fn weigh(
         let [distances] = squared_distances(points.range(group..group + 1), [seed]);
         let there = (points.n() - group * WARP).min(WARP);
         for lane in 0..WARP {
-            // What pads the last group weighs nothing.
+            // Padding has weight 0.
             let distance = if lane < there { distances[lane] } else { 0.0 };
             nearest[lane] = if distance < nearest[lane] { distance } else { nearest[lane] };
             sum += scale.weight(nearest[lane]);
@@ -198,8 +198,8 @@ fn weigh(
     sum
 }
 
-/// The first of some weights with which their sum is above `target`, and the sum of those before it, which
-/// begins with `before`.
+/// The first weight at which the running sum, starting from `before`, exceeds `target`, and the sum before
+/// it.
 fn choose_seed(mut before: u64, target: u64, weights: impl Iterator<Item = u64>) -> (usize, u64) {
     for (at, weight) in weights.enumerate() {
         if before + weight > target {
@@ -210,8 +210,8 @@ fn choose_seed(mut before: u64, target: u64, weights: impl Iterator<Item = u64>)
     unreachable!("the target is below the sum of all weights")
 }
 
-/// Assigns points to the nearest centre by the distance of every engine, of equally near ones to the first;
-/// returns how many changed.
+/// Assigns points to the nearest centre by the distance that all engines share, or to the first of equally
+/// near ones; returns the number of changes.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -220,7 +220,7 @@ fn choose_seed(mut before: u64, target: u64, weights: impl Iterator<Item = u64>)
 fn assign(centres: &GroupedPoints<WARP>, rows: &[f32], dims: usize, assigned: &mut [u32]) -> usize {
     let mut changed = 0;
     for (point, assigned) in rows.chunks_exact(dims).zip(assigned) {
-        // A known number of axes lets the compiler unroll the loops over them.
+        // With a known number of axes the compiler unrolls the loops over them.
         let nearest = match *point {
             [x, y] => nearest_centre(centres, &[x, y]),
             [x, y, z] => nearest_centre(centres, &[x, y, z]),
@@ -232,7 +232,7 @@ fn assign(centres: &GroupedPoints<WARP>, rows: &[f32], dims: usize, assigned: &m
     changed
 }
 
-/// The centre of the smallest (distance, number).
+/// The centre with the smallest (distance, number).
 #[inline(always)]
 fn nearest_centre(centres: &GroupedPoints<WARP>, point: &[f32]) -> u32 {
     let mut least = [PADDING; WARP];
@@ -250,8 +250,8 @@ fn nearest_centre(centres: &GroupedPoints<WARP>, point: &[f32]) -> u32 {
     index_of(least.into_iter().min().expect("a warp has lanes"))
 }
 
-/// For each cluster the sums of its points' cells, axis by axis, then their number. No namesake: atomic
-/// additions there.
+/// For each cluster, the sums of its points' cells, axis by axis, then the number of points. No namesake:
+/// atomic additions there.
 fn sums(scale: &Scale, rows: &[f32], dims: usize, assigned: &[u32], clusters: usize) -> Vec<u64> {
     let none = || vec![0u64; clusters * (dims + 1)];
     let add = |mut sums: Vec<u64>, (assigned, rows): (&[u32], &[f32])| {
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(all.iter().copied().max(), Some(39), "each seed lies in its own cluster");
     }
 
-    /// Four piles, far apart: k-means++ puts a seed into each of them.
+    /// Four distant piles: k-means++ puts a seed into each.
     #[test]
     fn piles_become_clusters() {
         let values = (0..400)
@@ -317,7 +317,7 @@ mod tests {
         assert_eq!(assigned.iter().copied().max(), Some(2));
     }
 
-    /// Lloyd's iterations never make the sum of squared distances larger.
+    /// Lloyd's iterations never increase the sum of squared distances.
     #[test]
     fn iterations_improve_the_clusters() {
         let (n, dims) = (3000, 2);

@@ -1,8 +1,8 @@
 //! STEP: sort clusters of points for each query, traverse the nearest, then prune the rest (Wang and Ino
 //! 2025).
 //!
-//! The CPU's side; functions are named like their counterparts in `cuda/step/`, or their documentation says
-//! "No namesake" and why.
+//! This is the CPU's side. A function has the name of its counterpart in `cuda/step/`, or its documentation
+//! says "No namesake" and why.
 //!
 //! | here | there |
 //! |---|---|
@@ -12,12 +12,12 @@
 //! | `traverse.rs` | `cuda/step/traverse.cuh` |
 //! | `exhaustive.rs` | `cuda/step/exhaustive.cuh` |
 //!
-//! Of the host alone, for both devices: `spheres.rs`, bounding spheres by three methods; `clusters.rs`,
-//! points brought together cluster after cluster; `engine.rs`, the engines on the CPU and what parameters
-//! resolve to; `cost.rs`, their cost model; `walk.rs`, the observer of a search, and how it is recorded with
-//! its spheres.
+//! Host only, for both devices: `spheres.rs`, bounding spheres by three methods; `clusters.rs`, points stored
+//! cluster by cluster; `engine.rs`, the engines on the CPU and the resolution of parameters; `cost.rs`, their
+//! cost model; `walk.rs`, which records a search with its spheres.
 //!
-//! [`docs/step.md`] says what is published, what differs here, and proves that no neighbour is left out.
+//! [`docs/step.md`] describes the published algorithm and the differences here, and proves that no neighbour
+//! is missed.
 //!
 //! [`docs/step.md`]: https://github.com/warpscope/warpscope/blob/main/docs/step.md
 

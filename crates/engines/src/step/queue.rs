@@ -1,8 +1,8 @@
-//! A query's k nearest so far, and the queue of candidates that are merged into them (STEP §4.2).
+//! A query's k nearest so far, and the queue of candidates that is merged into them (STEP §4.2).
 //!
-//! Twin of `cuda/step/queue.cuh`. Unlike the kernel's buffer, the queue has 64 places whatever k is: a full
-//! queue is sorted, the last 64 of the sorted result become the smaller of themselves and the queue in
-//! reverse, and one bitonic merge sorts the result again.
+//! Twin of `cuda/step/queue.cuh`. Unlike the kernel's buffer, the queue has 64 slots for every k. A full
+//! queue is sorted. The last 64 elements of the sorted result then become the minimum of themselves and the
+//! reversed queue, and one bitonic merge sorts the result again.
 
 use multiversion::multiversion;
 
@@ -13,18 +13,18 @@ use crate::lockstep::{Key, Lanes, PADDING, distance_of, index_of, registers_for}
 /// Lanes of a warp, and points of a group.
 pub const WARP: usize = 32;
 
-/// Places in the queue: n_c of the paper.
+/// Slots of the queue: n_c of the paper.
 pub const CANDIDATES: usize = 64;
 
-/// Registers of a lane that the queue takes.
+/// Registers per lane that the queue needs.
 const QUEUE: usize = CANDIDATES / WARP;
 
-/// The state of a query; points may come in any order.
+/// The state of a query. Points may come in any order.
 #[derive(Clone, Debug)]
 pub struct Queue {
     /// The result: lane L holds elements L·R … L·R+R−1, ascending; K = 32·R ≥ 64.
     registers: Vec<Lanes<Key, WARP>>,
-    /// Of the places the first `queued` are occupied.
+    /// The first `queued` slots are occupied.
     queue: Registers<WARP, QUEUE>,
     queued: usize,
     k: usize,
@@ -50,19 +50,19 @@ impl Queue {
         }
     }
 
-    /// Places of the queue that are not occupied. No namesake: nobody asks there.
+    /// Free slots of the queue. No namesake: not needed there.
     #[inline(always)]
     pub fn free(&self) -> usize {
         CANDIDATES - self.queued
     }
 
-    /// Begins with another query. No namesake: a warp has one there.
+    /// Resets the queue for another query. No namesake: a warp has one query there.
     pub fn restart(&mut self) {
         self.registers.fill([PADDING; WARP]);
         (self.queued, self.last, self.candidates, self.merges) = (0, PADDING, 0, 0);
     }
 
-    /// Begins with keys that are sorted, as many as there is room for (§4.4).
+    /// Starts with sorted keys, as many as fit (§4.4).
     pub fn begin_with(&mut self, sorted: &[Key]) {
         let per_lane = self.registers.len();
         for (i, &key) in sorted.iter().enumerate().take(WARP * per_lane) {
@@ -71,8 +71,8 @@ impl Queue {
         self.last = self.element(self.k - 1);
     }
 
-    /// Filters a group: lane L has the key of a point, or [`PADDING`]. Candidates are queued in lane order;
-    /// as soon as the queue is full it is merged, and what was not yet queued is filtered again.
+    /// Filters a group: lane L has the key of a point, or [`PADDING`]. Candidates are queued in lane order.
+    /// When the queue is full it is merged, and lanes not yet queued are filtered again.
     #[inline(always)]
     pub fn filter_keys(&mut self, keys: &Lanes<Key, WARP>) {
         let mut candidates = lanes_before(keys, self.last);
@@ -92,7 +92,7 @@ impl Queue {
         }
     }
 
-    /// Merges what is left in the queue after the last point.
+    /// Merges the rest of the queue after the last point.
     pub fn finish(&mut self) {
         if self.queued > 0 {
             for place in self.queued..CANDIDATES {
@@ -110,7 +110,7 @@ impl Queue {
         self.merges += 1;
     }
 
-    /// Element i of the result, 0-based. No namesake: of the sorted keys there.
+    /// Element i of the result, 0-based. No namesake: a method of the sorted keys there.
     fn element(&self, i: usize) -> Key {
         let per_lane = self.registers.len();
         self.registers[i % per_lane][i / per_lane]
@@ -122,7 +122,7 @@ impl Queue {
     }
 }
 
-/// A merge, dispatched by instruction set. No namesake: the kernel is compiled for one processor at a time.
+/// A merge, dispatched by instruction set. No namesake: a kernel is compiled for one architecture.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -148,7 +148,7 @@ fn sort_and_merge_registers<const R: usize>(
     let keys: &mut Registers<WARP, R> = registers.try_into().expect("R registers");
     // 1. Sort the queue.
     bitonic::sort(queue, &mut ());
-    // 2. Element i of the result meets element K−1−i of the queue, which has none but the first 64.
+    // 2. Compare element i of the result with element K−1−i of the queue, which only has the first 64.
     for (register, own) in keys.iter_mut().enumerate() {
         for (lane, key) in own.iter_mut().enumerate().skip(WARP - CANDIDATES / R) {
             let other = WARP * R - 1 - (lane * R + register);
@@ -167,7 +167,7 @@ mod tests {
     use crate::lockstep::key_of;
 
     proptest! {
-        /// Whatever comes in whatever order, the result is the k smallest keys.
+        /// For any input in any order, the result is the k smallest keys.
         #[test]
         fn the_k_smallest_are_kept(
             distances in prop::collection::vec(0u32..300, 1..2000),

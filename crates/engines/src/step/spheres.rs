@@ -1,18 +1,18 @@
 //! Bounding spheres of clusters by three methods (STEP §3), in f64 on the host.
 //!
-//! A method finds a centre only. The radius is always that of the farthest point ([`super::bounds`]), so that
-//! a sphere is valid however poor its centre is: of equal, collinear or too many points, or where a method
-//! stops early.
+//! A method only finds a centre. The radius is always that of the farthest point ([`super::bounds`]), so a
+//! sphere is valid even if its centre is poor: for equal, collinear or too many points, or if a method stops
+//! early.
 //!
-//! Points on the unit sphere need no variant. Their smallest cone has the centre of their smallest ball as
-//! its axis: the circumcentre of unit vectors in their affine hull is the foot of the perpendicular from the
-//! origin, and with |r̂ᵢ| = 1 the system 2 Rᵢ·C = Rᵢ·Rᵢ of the ball becomes the Rᵢ·C = −Rᵢ·r̂₀ of the paper's
+//! Points on the unit sphere need no special case. The axis of their smallest cone is the centre of their
+//! smallest ball: the circumcentre of unit vectors in their affine hull is the foot of the perpendicular from
+//! the origin. With |r̂ᵢ| = 1 the system 2 Rᵢ·C = Rᵢ·Rᵢ of the ball becomes the Rᵢ·C = −Rᵢ·r̂₀ of the paper's
 //! equations (9) and (10).
 
 /// How the centre of a bounding sphere is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The middle of two distant points, where Ritter's algorithm begins (§6.6).
+    /// The midpoint of two distant points, where Ritter's algorithm begins (§6.6).
     Naive,
     /// Ritter's algorithm (Ritter 1990; Algorithm 1).
     Ritter,
@@ -21,10 +21,10 @@ pub enum Method {
 }
 
 impl Method {
-    /// The spelling of each in a parameter.
+    /// The values of the parameter.
     pub const WORDS: [&'static str; 3] = ["naive", "ritter", "exact"];
 
-    /// The method of that name; `None` if there is none.
+    /// Looks up a method by name.
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Naive, Self::Ritter, Self::Exact].into_iter().find(|method| method.word() == word)
     }
@@ -33,7 +33,7 @@ impl Method {
         Self::WORDS[self as usize]
     }
 
-    /// The centre of a sphere around points, at least one.
+    /// The centre of a sphere around at least one point.
     pub fn centre(self, points: Rows<'_>) -> Vec<f64> {
         match self {
             Self::Naive => naive(points).0,
@@ -43,11 +43,11 @@ impl Method {
     }
 }
 
-/// The rounds after which Ritter's algorithm stops; some ten are usual.
+/// Rounds after which Ritter's algorithm stops; about ten are usual.
 const RITTER_ROUNDS: usize = 256;
 
-/// The pivots, and the support points in all, after which Gärtner's algorithm stops. Some ten and some
-/// hundred are usual in few dimensions; in many, both may grow exponentially.
+/// Pivots and total support points after which Gärtner's algorithm stops. About ten and a few hundred are
+/// usual in few dimensions; in many, both may grow exponentially.
 const PIVOTS: usize = 256;
 const PUSHES: usize = 8192;
 
@@ -63,7 +63,7 @@ impl<'a> Rows<'a> {
         &self.values[at * self.dims..][..self.dims]
     }
 
-    /// The first of the points farthest from a place, and its squared distance.
+    /// The first of the points farthest from a location, and its squared distance.
     pub fn farthest(self, place: &[f64]) -> (usize, f64) {
         let distances =
             self.values.chunks_exact(self.dims).map(|row| squared_distance(row, place)).enumerate();
@@ -79,7 +79,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Lines 1 to 5 of Algorithm 1: the middle of two distant points, and half their distance.
+/// Lines 1 to 5 of Algorithm 1: the midpoint of two distant points, and half their distance.
 fn naive(points: Rows<'_>) -> (Vec<f64>, f64) {
     let (u, _) = points.farthest(points.row(0));
     let (v, _) = points.farthest(points.row(u));
@@ -88,7 +88,7 @@ fn naive(points: Rows<'_>) -> (Vec<f64>, f64) {
     (middle, 0.5 * squared.sqrt())
 }
 
-/// Algorithm 1: the sphere grows just enough to hold the farthest point and itself, until it holds all.
+/// Algorithm 1: grows the sphere just enough to contain the farthest point, until it contains all.
 fn ritter(points: Rows<'_>) -> Vec<f64> {
     let (mut centre, mut radius) = naive(points);
     for _ in 0..RITTER_ROUNDS {
@@ -104,9 +104,9 @@ fn ritter(points: Rows<'_>) -> Vec<f64> {
     centre
 }
 
-/// Algorithm 3: the farthest point outside the sphere becomes a forced point, and the sphere is computed anew
-/// from it and the points that were forced before. The best centre on the way is kept, beginning with
-/// Ritter's: never a worse one, however rounding goes.
+/// Algorithm 3: the farthest point outside the sphere becomes a forced point, and the sphere is recomputed
+/// from it and the previously forced points. Returns the best centre found, starting with Ritter's, so that
+/// rounding never makes the result worse.
 fn exact(points: Rows<'_>) -> Vec<f64> {
     let mut best = ritter(points);
     let (_, mut best_squared) = points.farthest(&best);
@@ -154,25 +154,22 @@ fn move_to_front(ball: &mut Ball<'_>, list: &mut [usize], end: usize, support: &
     }
 }
 
-/// The smallest sphere through affinely independent points, to which points are added one at a time (Gärtner
-/// 1999, §3).
+/// The smallest sphere through affinely independent points, which are added one at a time (Gärtner 1999, §3).
 ///
-/// With vᵢ the part of pᵢ − p₀ that is perpendicular to the points before it, the centre moves along vᵢ when
-/// pᵢ is added.
+/// Let vᵢ be the part of pᵢ − p₀ that is perpendicular to the previous points. Adding pᵢ moves the centre
+/// along vᵢ.
 struct Ball<'a> {
     points: Rows<'a>,
-    /// Points on the boundary.
     size: usize,
-    /// For each: what it adds to the hull of those before, and twice its squared length. The first is the
-    /// origin of all.
+    /// For each point: its direction perpendicular to the hull of the previous ones, and twice the squared
+    /// length of that. The first point is the common origin.
     directions: Vec<(Vec<f64>, f64)>,
-    /// For each: centre and squared radius of the sphere through it and those before.
+    /// For each point: centre and squared radius of the sphere through it and the previous ones.
     spheres: Vec<(Vec<f64>, f64)>,
     origin: usize,
-    /// Of the sphere of the last addition; taking points away again leaves it.
+    /// Of the sphere after the last addition; removing points does not change it.
     centre: Vec<f64>,
     squared_radius: f64,
-    /// Additions so far.
     pushes: usize,
 }
 
@@ -191,14 +188,15 @@ impl<'a> Ball<'a> {
         }
     }
 
-    /// How far a point lies outside, as a difference of squares.
+    /// How far a point is outside the sphere, as a difference of squares.
     fn excess(&self, point: usize) -> f64 {
         squared_distance(self.points.row(point), &self.centre) - self.squared_radius
     }
 
-    /// Adds a point to the boundary; false if it lies, but for rounding, in the hull of those that are there.
+    /// Adds a point to the boundary; returns false if it is, up to rounding, in the hull of the previous
+    /// ones.
     fn push(&mut self, point: usize) -> bool {
-        /// The least share of the squared radius that a direction adds.
+        /// The least fraction of the squared radius that a direction must add.
         const FLAT: f64 = 1e-24;
         self.pushes += 1;
         let row = self.points.row(point);
@@ -252,9 +250,9 @@ mod tests {
         let cases: [(usize, Vec<f64>, Vec<f64>, f64); 6] = [
             (2, vec![3.0, 4.0], vec![3.0, 4.0], 0.0),
             (2, vec![0.0, 0.0, 2.0, 0.0], vec![1.0, 0.0], 1.0),
-            // An obtuse triangle: two of its corners alone decide.
+            // An obtuse triangle: two of its corners determine the sphere.
             (2, vec![0.0, 0.0, 10.0, 0.0, 4.0, 1.0], vec![5.0, 0.0], 5.0),
-            // An equilateral one: all three.
+            // An equilateral triangle: all three do.
             (2, vec![1.0, 0.0, -0.5, 0.75f64.sqrt(), -0.5, -(0.75f64.sqrt())], vec![0.0, 0.0], 1.0),
             // A cube, with points inside.
             (
@@ -298,8 +296,8 @@ mod tests {
         }
     }
 
-    /// The smallest ball of points on the unit sphere and the smallest cone share their axis: here a cone
-    /// around a known one.
+    /// The smallest ball of points on the unit sphere and their smallest cone share an axis: here a cone
+    /// around a known axis.
     #[test]
     fn cones_have_the_axis_of_the_ball() {
         let (cos, sin) = (0.8f64, 0.6f64);
@@ -316,7 +314,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
 
-        /// The smallest sphere is no larger than the others, none of which is twice as large; it cannot
+        /// The smallest sphere is no larger than the others, which are less than twice as large; it cannot
         /// shrink towards any point.
         #[test]
         fn the_exact_sphere_is_the_smallest(
@@ -334,7 +332,7 @@ mod tests {
                 naive.1
             );
             prop_assert!(ritter.1 <= 2.0 * exact.1 && naive.1 <= 2.0 * exact.1);
-            // A local minimum is the minimum: the farthest distance is convex in the centre.
+            // A local minimum is global, because the farthest distance is convex in the centre.
             let points = Rows { values: &values, dims };
             for axis in 0..dims {
                 for step in [-1e-3, 1e-3] {

@@ -1,4 +1,5 @@
-//! What the two engines visit; that their answers are every engine's, conformance shows.
+//! Tests of what the two engines visit. Conformance tests check that their answers equal every other
+//! engine's.
 
 use super::{STEP, STEP_EXHAUSTIVE};
 use crate::knn::{DeviceId, Metric, Parameters};
@@ -22,8 +23,8 @@ fn equal_points_are_not_all_looked_at() {
     }
 }
 
-/// Of points at two places, every cluster of the nearer is as near: those at rank k are told apart by
-/// position.
+/// With points at two locations, every cluster at the nearer one is equally near: positions decide the points
+/// at rank k.
 #[test]
 fn ties_across_clusters_are_decided_by_position() {
     let n = 8192;
@@ -51,7 +52,8 @@ fn all_points_are_found_where_all_are_asked_for() {
     }
 }
 
-/// Clusters are visited or left out; few are visited in few dimensions, and fewer points than there are.
+/// Every cluster is either visited or pruned. In few dimensions, few are visited, and far fewer points than
+/// exist.
 #[test]
 fn far_clusters_are_left_out() {
     let n = 20_000;
@@ -70,8 +72,8 @@ fn far_clusters_are_left_out() {
     }
 }
 
-/// The exact minima are the first neighbours, and no cluster is visited whose minimum is not among the k
-/// nearest.
+/// The exact minima are the first neighbours, and clusters whose minimum is not among the k nearest are not
+/// visited.
 #[test]
 fn minima_prune_in_many_dimensions() {
     let (n, dims, k) = (20_000, 24, 16);
@@ -87,12 +89,12 @@ fn minima_prune_in_many_dimensions() {
         );
         assert_eq!(found.of(query).0[0], query as u32);
     }
-    // From its switch on, `step` is the same.
+    // From its switch on, `step` does the same.
     let (same, counted) = search(&STEP, &problem, &Parameters::NONE);
     assert_eq!((same, counted.measured), (found, answer.measured));
 }
 
-/// The tighter the spheres, the fewer points are accessed (§6.6); whatever they are, neighbours are the same.
+/// The tighter the spheres, the fewer points are accessed (§6.6). The neighbours are the same.
 #[test]
 fn exact_spheres_prune_more() {
     let (n, dims) = (6000, 6);
@@ -195,7 +197,7 @@ fn a_walk_is_the_search_that_is_counted() {
         .to_string();
     assert_eq!(
         why,
-        "the step engine: with 2 dimensions all distances are computed (switch=2), so there is no way to \
-         walk"
+        "the step engine: with 2 dimensions all distances are computed (switch=2), so there is no walk to \
+         show"
     );
 }

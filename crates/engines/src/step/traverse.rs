@@ -1,5 +1,5 @@
-//! A query's way through the clusters: in the order of their bounds, until none can hold a neighbour (STEP
-//! §4.1, Algorithm 5).
+//! A query's traversal of the clusters, in the order of their bounds, until no further one can contain a
+//! neighbour (STEP §4.1, Algorithm 5).
 //!
 //! Twin of `cuda/step/traverse.cuh`.
 
@@ -19,38 +19,40 @@ use crate::lockstep::{Key, Lanes, distance_of, index_of, key_of};
 pub struct Visits {
     /// Merges of the candidate queue.
     pub merges: u32,
-    /// Points that were taken into the candidate queue.
+    /// Points that were added to the candidate queue.
     pub candidates: u32,
-    /// Points whose distance was read.
+    /// Points whose distances were read.
     pub accessed: u32,
-    /// Clusters that were visited.
+    /// Visited clusters.
     pub clusters: u32,
-    /// Clusters that were left out.
+    /// Pruned clusters.
     pub left_out: u32,
-    /// Groups of 32 points, or fewer at the end of a cluster, that were looked at.
+    /// Filtered groups of 32 points, or fewer at the end of a cluster.
     pub groups: u32,
 }
 
-/// Where a traversal finds the points of a cluster. An entry of the order is a cluster's bound, and says
-/// which cluster it is.
+/// Where a traversal finds the points of a cluster. An entry of the order is a cluster's bound and identifies
+/// the cluster.
 pub trait Source {
     /// The first group of an entry's cluster.
     fn first_group(&self, entry: Key) -> usize;
-    /// The group behind its last.
+    /// The end of its groups, exclusive.
     fn end_group(&self, entry: Key) -> usize;
-    /// What no key of an entry's cluster that is not found yet is below. It ascends with the entries.
+    /// A lower bound on the keys of an entry's cluster that have not been found yet. It ascends with the
+    /// entries.
     fn least(&self, entry: Key) -> Key;
-    /// The smallest position in a group. It ascends in a cluster.
+    /// The smallest position in a group. It ascends within a cluster.
     fn first_position(&self, group: usize) -> u32;
-    /// The keys of a group's points, and how many there are.
+    /// The keys of a group's points, and their number.
     fn keys(&self, entry: Key, group: usize) -> (Lanes<Key, WARP>, u32);
 }
 
 /// Visits the clusters of sorted entries; the queue ends with the neighbours.
 ///
-/// As soon as a cluster cannot hold a neighbour, no later one can. In a cluster points come by position, and
-/// none is nearer than its bound: as soon as the pair of that bound and a group's first position is not below
-/// the k-th neighbour, the cluster is done. So of equal points not many more than k are looked at.
+/// If a cluster cannot contain a neighbour, no later one can. A cluster's points are ordered by position, and
+/// none is nearer than its bound. So the cluster is finished as soon as the pair of that bound and a group's
+/// first position is not below the k-th neighbour. Of equal points, not many more than k are therefore
+/// visited.
 #[inline(always)]
 pub fn traverse(
     source: &impl Source,
@@ -125,8 +127,8 @@ impl Source for Indexed<'_> {
     }
 }
 
-/// Searches the clusters for each of the queries, and hands the state to `done` when the neighbours of one
-/// are found. No namesake: a warp has one query there.
+/// Searches the clusters for each query; calls `done` with the state when its neighbours are found. No
+/// namesake: a warp has one query there.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -142,7 +144,7 @@ pub fn search_each(
     for query in queries.chunks_exact(clusters.dims) {
         order_clusters(clusters, query, &mut order);
         queue.restart();
-        // A known number of axes lets the compiler unroll the loops over them.
+        // With a known number of axes the compiler unrolls the loops over them.
         let visits = match *query {
             [x, y] => traverse(&Indexed { clusters, query: &[x, y] }, &order, queue, &mut ()),
             [x, y, z] => traverse(&Indexed { clusters, query: &[x, y, z] }, &order, queue, &mut ()),
@@ -152,8 +154,8 @@ pub fn search_each(
     }
 }
 
-/// Searches the clusters for one query of a problem, and notifies an observer of each step. No namesake: as
-/// above.
+/// Searches the clusters for one query of a problem and notifies an observer of each step. No namesake: for
+/// walks on the host only.
 pub fn watch<O: Observer>(
     clusters: &Clusters,
     problem: &Problem,
@@ -166,7 +168,7 @@ pub fn watch<O: Observer>(
     (observer, queue, visits)
 }
 
-/// Sorts the clusters by their bounds, and by number where bounds are equal (Algorithm 4, lines 3 to 8).
+/// Sorts the clusters by their bounds, then by number (Algorithm 4, lines 3 to 8).
 #[inline(always)]
 fn order_clusters(clusters: &Clusters, query: &[f32], order: &mut Vec<Key>) {
     let norm = clusters.spheres.norm_of(query);

@@ -1,5 +1,5 @@
-//! A search of the clusters, recorded step by step by an observer, with the spheres that it met. No twin: a
-//! GPU's search goes the same way.
+//! Records a search of the clusters step by step, with their spheres. No twin: a GPU's search takes the same
+//! steps.
 
 use super::clusters::Clusters;
 use super::queue::{Queue, WARP};
@@ -12,18 +12,18 @@ use crate::lockstep::{Key, Lanes, PADDING, distance_of, index_of};
 /// A group of points that was filtered.
 #[derive(Clone, Copy, Debug)]
 pub struct Filtered<'a> {
-    /// The keys of its points, one a lane.
+    /// The keys of its points, one per lane.
     pub keys: &'a Lanes<Key, WARP>,
     /// The k-th neighbour's key before.
     pub before: Key,
-    /// Places that were free in the candidate queue before: those of the first candidates. If there were
-    /// more, the queue was merged, and the others were held against the k-th neighbour of then.
+    /// Free slots of the candidate queue before, which the first candidates took. If there were more
+    /// candidates, the queue was merged, and the others were compared with the new k-th neighbour.
     pub free: usize,
 }
 
 /// Notified of each step of a search, in order.
 pub trait Observer {
-    /// The clusters were sorted: a key of each bound and number.
+    /// The clusters were sorted: the keys of their bounds and numbers.
     #[inline(always)]
     fn sorted(&mut self, _order: &[Key]) {}
 
@@ -36,10 +36,10 @@ pub trait Observer {
     fn filtered(&mut self, _group: usize, _of: Filtered<'_>, _queue: &Queue) {}
 }
 
-/// The observer of runs: nothing of it remains after inlining.
+/// The observer of runs, which disappears by inlining.
 impl Observer for () {}
 
-/// Searches the clusters of a problem of at most [`AXES`] dimensions for a query, and records the way.
+/// Records the search of the clusters for a query of a problem of at most [`AXES`] dimensions.
 pub fn walk(clusters: &Clusters, problem: &Problem, query: usize) -> Walk {
     let recorder = Recorder {
         clusters,
@@ -57,12 +57,11 @@ struct Recorder<'a> {
     problem: &'a Problem,
     walk: Walk,
     totals: Totals,
-    /// Clusters that were visited: the first of the regions.
+    /// Visited clusters so far: the first of the regions.
     visited: usize,
 }
 
 impl Recorder<'_> {
-    /// The number of the step that comes next.
     fn step(&self) -> u32 {
         self.walk.steps.len() as u32
     }

@@ -15,8 +15,8 @@ use crate::memory;
 /// used.
 const OLDEST_DRIVER: i32 = 12_080;
 
-/// Errors after which the driver answers every later call of this process with an error, in new contexts too
-/// and after a reset (tried with R580: a kernel that traps, and one that writes to a wrong address).
+/// Errors after which the driver answers every later call of this process with an error, even in new contexts
+/// and after a reset (tested with R580: a kernel that traps, and one that writes to a wrong address).
 const FATAL: [CUresult; 14] = [
     CUresult::CUDA_ERROR_ECC_UNCORRECTABLE,
     CUresult::CUDA_ERROR_NVLINK_UNCORRECTABLE,
@@ -34,7 +34,7 @@ const FATAL: [CUresult; 14] = [
     CUresult::CUDA_ERROR_TENSOR_MEMORY_LEAK,
 ];
 
-/// The first of the [`FATAL`] errors that this process met, with the device's name.
+/// The first of the [`FATAL`] errors in this process, with the device's name.
 static LOST: OnceLock<String> = OnceLock::new();
 
 /// Whether the driver refuses this process any GPU because a kernel failed.
@@ -42,27 +42,27 @@ pub fn is_lost() -> bool {
     LOST.get().is_some()
 }
 
-/// The error of an engine for one of the driver, on a device of this name. `free` is asked for the free
-/// memory in bytes where the driver has too little.
+/// Converts a driver error on a device of this name. `free` returns the free memory in bytes; it is called if
+/// memory ran out.
 pub fn engine_error(error: DriverError, device: &str, free: impl FnOnce() -> u64) -> EngineError {
     let device = device.to_owned();
     match error.0 {
         CUresult::CUDA_ERROR_OUT_OF_MEMORY => EngineError::MemoryRefused { free: free() >> 20, device },
         fatal if FATAL.contains(&fatal) => {
-            LOST.get_or_init(|| format!("a kernel failed on {device} before ({})", say(error)));
+            LOST.get_or_init(|| format!("a kernel failed earlier on {device} ({})", say(error)));
             EngineError::DeviceLost { device, why: say(error) }
         }
         _ => EngineError::Device { device, why: say(error) },
     }
 }
 
-/// Loads the driver's library, without which cudarc panics; the error is one sentence.
+/// Loads the driver's library, because cudarc panics without it; the error is one sentence.
 ///
-/// Where the address space is limited to less than the driver reserves, it is not loaded: it cannot be
-/// unloaded, and what it takes would be missing for engines that need no GPU. Once loaded, what it reserves
-/// is no longer among what is left.
+/// It is not loaded if the address space is limited to less than the driver reserves: it cannot be unloaded,
+/// and its reservation would be missing for engines that need no GPU. Once it is loaded, the reservation no
+/// longer counts as available.
 fn check_present() -> Result<(), String> {
-    /// For an H100, driver R580 takes 12,540 MiB when it starts and 719 MiB for a context.
+    /// For an H100, driver R580 reserves 12,540 MiB when it starts and 719 MiB for a context.
     const NEEDED: u64 = 14 << 30;
     static LOADED: OnceLock<()> = OnceLock::new();
     if LOADED.get().is_some() {
@@ -71,7 +71,7 @@ fn check_present() -> Result<(), String> {
     if let Some(left) = memory::addresses().filter(|&left| left < NEEDED) {
         let [needed, left] = [NEEDED, left].map(|bytes| bytes >> 20);
         return Err(format!(
-            "the NVIDIA driver needs {needed} MiB of address space, but only {left} MiB are left; raise the \
+            "the NVIDIA driver needs {needed} MiB of address space, but only {left} MiB is left; raise the \
              limit (ulimit -v)"
         ));
     }
@@ -87,29 +87,29 @@ fn check_present() -> Result<(), String> {
 
 /// Opens a GPU; the error is one sentence.
 pub fn open(device: DeviceId) -> Result<Arc<CudaContext>, String> {
-    let DeviceId::Gpu(ordinal) = device else { return Err(format!("device {device} is no NVIDIA GPU")) };
+    let DeviceId::Gpu(ordinal) = device else { return Err(format!("device {device} is not an NVIDIA GPU")) };
     if let Some(why) = LOST.get() {
         return Err(format!("{why}; the GPU cannot be used again until Warpscope is restarted"));
     }
     check_present()?;
-    result::init().map_err(|error| format!("the NVIDIA driver does not start: {}", say(error)))?;
+    result::init().map_err(|error| format!("cannot initialise the NVIDIA driver: {}", say(error)))?;
     let version = version().map_err(say)?;
     if version < OLDEST_DRIVER {
         return Err(format!(
-            "the NVIDIA driver is for CUDA {}, too old: install driver R580 or later",
+            "the NVIDIA driver supports only CUDA {}: install driver R580 or later",
             spell(version)
         ));
     }
     match u32::try_from(CudaContext::device_count().map_err(say)?).unwrap_or(0) {
-        0 => Err("the NVIDIA driver shows no GPU".to_owned()),
+        0 => Err("the NVIDIA driver reports no GPU".to_owned()),
         count if ordinal >= count => {
-            Err(format!("there is no GPU {ordinal}: the NVIDIA driver shows {count}, from 0 on"))
+            Err(format!("GPU {ordinal} does not exist: the NVIDIA driver reports {count}, numbered from 0"))
         }
         _ => CudaContext::new(ordinal as usize).map_err(say),
     }
 }
 
-/// Number of GPUs that the driver shows; 0 without a usable driver.
+/// Number of GPUs that the driver reports; 0 without a usable driver.
 pub fn count() -> u32 {
     if check_present().is_err() || result::init().is_err() {
         return 0;
@@ -117,7 +117,7 @@ pub fn count() -> u32 {
     CudaContext::device_count().ok().and_then(|count| u32::try_from(count).ok()).unwrap_or(0)
 }
 
-/// Bytes of a GPU's memory that are free; `None` if it cannot be opened.
+/// Bytes of free memory on a GPU; `None` if it cannot be opened.
 pub fn free_memory(device: DeviceId) -> Option<u64> {
     Some(open(device).ok()?.mem_get_info().ok()?.0 as u64)
 }
@@ -134,7 +134,7 @@ pub fn version() -> Result<i32, DriverError> {
 pub fn too_old_for_embedded() -> String {
     match version() {
         Ok(version) if version < 13_000 => {
-            format!(", as the driver is for CUDA {} (install R580 or later)", spell(version))
+            format!(", because the driver supports only CUDA {} (install R580 or later)", spell(version))
         }
         _ => String::new(),
     }
@@ -152,7 +152,7 @@ pub fn say(error: DriverError) -> String {
     }
 }
 
-/// Describes the device; `code` says where its kernels come from.
+/// Describes the device; `code` names the origin of its kernels.
 pub fn describe(device: DeviceId, context: &Arc<CudaContext>, code: &str) -> DeviceInfo {
     use sys::CUdevice_attribute::{
         CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
@@ -179,7 +179,7 @@ pub fn describe(device: DeviceId, context: &Arc<CudaContext>, code: &str) -> Dev
     DeviceInfo { id: Some(device), name: context.name().unwrap_or_else(|_| "NVIDIA GPU".to_owned()), details }
 }
 
-/// Clocks, power and the like, as far as the driver reports them; they vary from run to run.
+/// Clocks, power and the like, if the driver reports them; they vary from run to run.
 pub fn telemetry(context: &Arc<CudaContext>) -> Vec<(String, String)> {
     let mut details = Vec::new();
     let Ok(uuid) = context.uuid() else { return details };

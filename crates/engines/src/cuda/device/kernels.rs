@@ -1,4 +1,4 @@
-//! Loads modules, embedded or compiled by NVRTC at run time, and keeps them.
+//! Loads modules, embedded or compiled by NVRTC at run time, and caches them.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use crate::cuda::direct::{Cut, Variant, WARP_KNN_CUT, warp_knn_entry};
 use crate::knn::{Build, Problem};
 
 /// Coordinates per pass (queries × n × d) from which on a kernel is compiled for this exact d: such a pass
-/// takes some milliseconds, run after run, against a second spent once on compilation.
+/// takes some milliseconds in every run, compared with one second of compilation once.
 const WORTH_COMPILING: u64 = 1 << 33;
 
 /// A query kernel, ready to launch.
@@ -26,7 +26,7 @@ pub struct Kernel {
     pub cut: Cut,
 }
 
-/// Loads modules on demand and keeps them.
+/// Loads modules on demand and caches them.
 pub struct Kernels {
     context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
@@ -49,17 +49,16 @@ impl Kernels {
         }
     }
 
-    /// Loads a small unit to check that kernels can be loaded at all; returns where they come from.
+    /// Loads a small unit to check that kernels can be loaded at all; returns their origin.
     pub fn probe(&mut self, unit: Unit) -> Result<String, String> {
         let (module, origin) = self.load(unit)?;
         self.modules.insert(unit, module);
         Ok(origin)
     }
 
-    /// The direct kernel's unit for n points, d dimensions and q queries. d = 2 and 3 are embedded. For any
-    /// other d up to 32 a unit is compiled for that d, if NVRTC is available and the work justifies the wait,
-    /// because padding d to whole tiles wastes up to all but one dimension of a tile; beyond 32 the waste is
-    /// small and one kernel serves all.
+    /// The direct kernel's unit for a problem. d = 2 and 3 are embedded. For any other d up to 32 a unit is
+    /// compiled for that d, if NVRTC is available and the work justifies the wait: padding d to whole tiles
+    /// wastes up to all but one dimension of a tile. Beyond 32 the waste is small and one kernel serves all.
     pub fn unit_for(&mut self, problem: &Problem) -> Unit {
         let unit = Variant::new(problem.k(), problem.dims()).unit();
         let work = problem.n() as u64 * problem.q() as u64 * problem.dims() as u64;
@@ -104,8 +103,9 @@ impl Kernels {
             .get_global(name, &self.stream)
             .and_then(|bytes| self.stream.clone_dtoh(&bytes))
             .map_err(say)?;
-        bytemuck::try_pod_read_unaligned(&bytes)
-            .map_err(|_| format!("the module's {name} has {} bytes, not {}", bytes.len(), size_of::<T>()))
+        bytemuck::try_pod_read_unaligned(&bytes).map_err(|_| {
+            format!("the module's {name} has {} bytes, expected {}", bytes.len(), size_of::<T>())
+        })
     }
 
     /// Loads a named kernel from a unit's module.
@@ -174,7 +174,7 @@ impl Kernels {
         let compiled = nvrtc::compile(&self.context, unit).and_then(|(code, origin)| {
             match self.context.load_module(code) {
                 Ok(module) => Ok((module, origin)),
-                Err(error) => Err(format!("what NVRTC compiled does not load: {}", say(error))),
+                Err(error) => Err(format!("the kernels compiled by NVRTC do not load: {}", say(error))),
             }
         });
         compiled.map_err(|why| match refused {

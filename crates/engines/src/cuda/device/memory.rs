@@ -1,7 +1,7 @@
-//! The device memory of a problem and its answer: points in a layout, queries, neighbours; and the timing of
-//! work on a stream.
+//! The device memory of a problem and its answer (points in some layout, queries, neighbours), and the timing
+//! of work on a stream.
 //!
-//! A search submits all its work to one stream, which orders it; events are used only for timing.
+//! A search submits all its work to one stream, which orders it; events are only used for timing.
 
 use std::sync::Arc;
 
@@ -26,15 +26,14 @@ pub enum Form {
     Nodes,
     /// Window by window, in the streaming order of a kernel with this window and tile.
     Windows {
-        /// Groups in a window.
+        /// Groups per window.
         window: u32,
-        /// Dimensions in a tile.
+        /// Dimensions per tile.
         tile: u32,
     },
 }
 
-/// Points on the device; they stay there as long as [`Problem::cache`](crate::knn::Problem::cache) holds
-/// them.
+/// Points on the device, as long as [`Problem::cache`](crate::knn::Problem::cache) holds them.
 pub struct DevicePoints {
     pub form: Form,
     /// The coordinates, including the padding of the last batch.
@@ -42,7 +41,7 @@ pub struct DevicePoints {
 }
 
 impl DevicePoints {
-    /// Whether these points suit a search; the buffer may be larger than it needs.
+    /// Whether these points suit a search; the buffer may be larger than necessary.
     pub fn serve(&self, form: Form, floats: usize) -> bool {
         self.form == form && self.floats.len() >= floats
     }
@@ -70,7 +69,7 @@ pub fn upload_rows(
     }
 }
 
-/// Times work by the device's own clock: a pair of events recorded before and after it.
+/// Times work by the device's own clock, with a pair of events before and after it.
 pub struct Timer {
     before: CudaEvent,
     after: CudaEvent,
@@ -100,7 +99,7 @@ impl Timer {
 /// Bytes left for the driver: kernels and per-launch allocations.
 const RESERVE: u64 = 64 << 20;
 
-/// Device buffers that every search keeps: q queries for k neighbours each among n points in d dimensions.
+/// Device buffers that every search needs: q queries for k neighbours each among n points in d dimensions.
 pub struct Memory {
     pub n: usize,
     pub d: usize,
@@ -116,13 +115,13 @@ pub struct Memory {
     pub indices: CudaSlice<u32>,
     /// q × k, row-major.
     pub squared_distances: CudaSlice<f32>,
-    /// Milliseconds of the upload; excludes points that were already there.
+    /// Milliseconds of the upload, without points that were already there.
     pub upload_ms: f64,
-    /// Times the work submitted to the stream.
+    /// Times the work on the stream.
     pub timer: Timer,
 }
 
-/// The buffers of [`Memory`], and its sizes.
+/// The addresses and sizes of [`Memory`].
 #[derive(Clone, Copy)]
 pub struct Addresses {
     pub points: CUdeviceptr,
@@ -190,8 +189,8 @@ impl Memory {
         reserve().map_err(|error| cuda.failed(error))
     }
 
-    /// Reserves memory for a problem whose points are row by row, with `extra` bytes for the search, and
-    /// uploads it.
+    /// Reserves memory for a problem with row-major points, plus `extra` bytes for the search, and uploads
+    /// it.
     ///
     /// # Errors
     /// Those of [`Self::reserve`].
@@ -202,8 +201,8 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Uploads the problem. `points` uploads the points in the wanted form; it is called only if they are not
-    /// there yet.
+    /// Uploads the problem. `points` uploads the points in the form that the search needs; it is only called
+    /// if they are not there yet.
     ///
     /// # Errors
     /// [`EngineError::Device`].
@@ -230,7 +229,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Where the buffers are, and their sizes, as kernels take them.
+    /// The buffers' addresses and sizes, as kernel arguments.
     pub fn addresses(&mut self, stream: &CudaStream) -> Addresses {
         Addresses {
             points: self.points.floats.device_ptr(stream).0,
@@ -261,15 +260,16 @@ impl Memory {
     }
 }
 
-/// A launch of so many blocks in a row, without dynamic shared memory.
+/// A launch of `count` blocks in a row, without dynamic shared memory.
 pub fn blocks(count: u32, threads: u32) -> LaunchConfig {
     LaunchConfig { grid_dim: (count, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
 }
 
-/// Queues a kernel of one parameter.
+/// Queues a kernel with one parameter.
 ///
 /// # Safety
-/// `argument` is the kernel's parameter, and its pointers are to buffers that are as long as it says.
+/// `argument` must be the kernel's parameter, and its pointers must be to buffers with the sizes that it
+/// states.
 ///
 /// # Errors
 /// Those of the driver.
@@ -279,7 +279,7 @@ pub unsafe fn launch<T: DeviceRepr>(
     config: LaunchConfig,
     argument: &T,
 ) -> Result<(), DriverError> {
-    // SAFETY: as the caller says.
+    // SAFETY: guaranteed by the caller.
     unsafe { stream.launch_builder(function).arg(argument).launch(config) }.map(drop)
 }
 

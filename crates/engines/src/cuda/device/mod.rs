@@ -3,7 +3,7 @@
 //! | file | holds |
 //! |---|---|
 //! | `driver.rs` | detection and description of driver and GPUs |
-//! | `kernels.rs` | modules, loaded and kept |
+//! | `kernels.rs` | loaded modules |
 //! | `memory.rs` | the device memory of a problem and its answer; timing and launches |
 //! | `nvrtc.rs` | run-time compilation and its disk cache |
 //! | `units.rs` | compilation units: embedded, or text for NVRTC and for display |

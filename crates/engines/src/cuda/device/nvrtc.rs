@@ -1,7 +1,8 @@
 //! Run-time compilation, and its cache on disk.
 //!
-//! A cache entry is named by everything it depends on (source, options, architecture, driver, compiler) and
-//! starts with a hash of its contents, so that a foreign or damaged entry is never loaded but compiled again.
+//! The name of a cache entry is a hash of everything it depends on (source, options, architecture, driver,
+//! compiler). Its contents start with their hash, so that a foreign or damaged entry is not loaded but
+//! compiled again.
 
 use std::ffi::{CStr, CString, c_char};
 use std::fs;
@@ -20,18 +21,18 @@ use crate::files;
 
 const HASH_BYTES: usize = 32;
 
-/// The largest entry that is read; the compiled kernels of a unit take a few MiB.
+/// The largest entry to read; the compiled kernels of a unit take a few MiB.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Compiles a unit for the context's device or loads it from the cache. The second value says which.
+/// Compiles a unit for the context's device or loads it from the cache; also returns its origin.
 pub fn compile(context: &Arc<CudaContext>, unit: Unit) -> Result<(Ptx, String), String> {
     preload();
     // cudarc panics if the library is missing, so check first.
     // SAFETY: only locates and loads a library.
     if !unsafe { sys::is_culib_present() } {
-        return Err("NVRTC (libnvrtc.so) was not found to compile them: install it with the CUDA toolkit, \
-                    or run scripts/get-nvcc"
-            .to_owned());
+        return Err(
+            "NVRTC (libnvrtc.so) was not found: install the CUDA toolkit, or run scripts/get-nvcc".to_owned()
+        );
     }
     let (major, minor) = context.compute_capability().map_err(say)?;
     let options = options(unit, &format!("sm_{major}{minor}"));
@@ -68,7 +69,7 @@ fn preload() {
     let Some(folder) = folders.chain([toolkit]).find(|folder| folder.join("libnvrtc.so.13").is_file()) else {
         return;
     };
-    // The compiler opens its built-ins library by bare name, so that must be loaded too.
+    // The compiler opens its built-ins library by file name, so that must be loaded too.
     let names = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let builtins = names.filter(|path| {
         path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("libnvrtc-builtins.so.13"))
@@ -115,7 +116,6 @@ fn options(unit: Unit, architecture: &str) -> Vec<String> {
     options
 }
 
-/// Compiles source text to a cubin.
 fn compile_source(source: &str, options: &[String]) -> Result<Vec<u8>, String> {
     struct Program(sys::nvrtcProgram);
     impl Drop for Program {
@@ -146,8 +146,8 @@ fn compile_source(source: &str, options: &[String]) -> Result<Vec<u8>, String> {
             check(sys::nvrtcGetProgramLog(program.0, log.as_mut_ptr().cast()))?;
             let log = CStr::from_bytes_until_nul(&log).map(CStr::to_string_lossy).unwrap_or_default();
             return Err(format!(
-                "NVRTC refuses the kernels: {}",
-                log.lines().next().unwrap_or("it does not say why")
+                "NVRTC failed to compile the kernels: {}",
+                log.lines().next().unwrap_or("no log")
             ));
         }
         let mut size = 0;
@@ -216,7 +216,7 @@ mod tests {
         }
     }
 
-    /// NVRTC needs no GPU, so wherever it is installed every test run covers run-time compilation.
+    /// NVRTC needs no GPU, so every test run covers run-time compilation if NVRTC is installed.
     #[test]
     fn nvrtc_compiles_the_sources() {
         preload();

@@ -22,9 +22,9 @@ pub struct Unit {
     pub exact_dims: u32,
     /// Overrides the tuning policy of the table. Only NVRTC does that.
     pub policy: Option<Policy>,
-    /// A macro that overrides a choice of the unit's own. Only NVRTC does that.
+    /// A macro that overrides a default of the unit. Only NVRTC does that.
     pub option: Option<(&'static str, u32)>,
-    /// The builds of the search that it contains.
+    /// The builds of the search in this unit.
     pub builds: Builds,
 }
 
@@ -35,8 +35,7 @@ pub enum Builds {
     Runs,
     /// A single build. NVRTC compiles these separately, in parallel.
     One(Build),
-    /// The traced build. It is never embedded: it depends on the staging of points, and only a lesson uses
-    /// it.
+    /// The traced build. It is never embedded: it depends on the staging of points, and only lessons use it.
     Traced,
 }
 
@@ -83,7 +82,7 @@ impl Unit {
     }
 
     /// The unit that contains a given build of the search: this one if it is embedded, otherwise one for that
-    /// build alone. Kernels that are part of every build are part of the traced one too.
+    /// build alone. The traced unit also contains the kernels that are part of every build.
     pub fn of_build(self, build: Build) -> Self {
         if self.embedded().is_some() || self.builds == Builds::Traced {
             self
@@ -95,13 +94,13 @@ impl Unit {
     /// Explains why a unit that is neither embedded nor compiled is unavailable.
     pub fn why_not(self, why: &str) -> String {
         if self.builds == Builds::Traced {
-            format!("the traced kernel is compiled when it is asked for, and {why}")
+            format!("the traced kernel is compiled on demand, and {why}")
         } else if self.exact_dims != 0
             || self.policy.is_some()
             || self.option.is_some()
             || !self.is_to_be_embedded()
         {
-            format!("this kernel is compiled when it is asked for, and {why}")
+            format!("this kernel is compiled on demand, and {why}")
         } else {
             format!("this program embeds no kernels ({}), and {why}", EMBEDDED_ABOUT)
         }
@@ -117,7 +116,7 @@ pub fn build_name(build: Build) -> &'static str {
     }
 }
 
-/// A source file that the lesson quotes, by its path below `cuda/`.
+/// A source file that lessons quote, by its path below `cuda/`.
 pub fn source_of(file: &str) -> Option<&'static str> {
     match file {
         "warp/bitonic.cuh" => Some(include_str!("../../../../../cuda/warp/bitonic.cuh")),
@@ -146,7 +145,7 @@ mod tests {
         }
     }
 
-    /// The program embeds exactly what the table says it should, and nothing marked as on demand.
+    /// The program embeds exactly the units that the table says, and none marked on-demand.
     #[test]
     fn what_is_on_demand_is_not_embedded() {
         for &(source, capacity, dims, _) in embedded::EMBEDDED {
@@ -167,12 +166,12 @@ mod tests {
         let exact = Unit { exact_dims: 5, ..unit };
         assert_eq!(
             exact.why_not("there is no NVRTC"),
-            "this kernel is compiled when it is asked for, and there is no NVRTC"
+            "this kernel is compiled on demand, and there is no NVRTC"
         );
         let traced = Unit { builds: Builds::Traced, ..unit };
         assert_eq!(
             traced.why_not("there is no NVRTC"),
-            "the traced kernel is compiled when it is asked for, and there is no NVRTC"
+            "the traced kernel is compiled on demand, and there is no NVRTC"
         );
     }
 }

@@ -1,9 +1,9 @@
-//! The direct kernel: a warp owns a few queries and computes every distance (`cuda/direct/`). Here are the
-//! tuning policy of the kernel that answers a problem, `Policy` of `cuda/direct/interface.cuh`, and the
-//! memory layout in which it streams its points; `search.rs` launches it.
+//! The direct kernel: a warp owns a few queries and computes every distance (`cuda/direct/`). This file has
+//! the tuning policy of a kernel, `Policy` of `cuda/direct/interface.cuh`, and the memory layout in which it
+//! streams its points; `search.rs` launches it.
 //!
 //! The table of policies is part of the device code (`cuda/direct/policy_table.cuh`, written by the tuner)
-//! and is not repeated here: a loaded module reports how it was compiled.
+//! and is not repeated here: a loaded module contains its policy.
 
 mod search;
 
@@ -22,7 +22,7 @@ pub use super::interface::direct::{Cut, GROUP_ROWS_ENTRY, Policy, Search, WARP_K
 use crate::knn::{Build, EngineError, Problem};
 pub use search::{cost, load, load_unit};
 
-/// A template instance of the direct kernel.
+/// An instance of the direct kernel's template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// The capacity K: 32, 64, … 1,024.
@@ -40,7 +40,7 @@ impl Variant {
         }
     }
 
-    /// Its unit with the table's policy.
+    /// The variant's unit with the table's policy.
     pub fn unit(self) -> Unit {
         Unit::new("direct/warp_knn", self.capacity, self.dims)
     }
@@ -65,16 +65,14 @@ impl Policy {
         let Self { queries, window, batch, .. } = self;
         let points = window * 32;
         if variant.dims == 0 && batch != points {
-            return Err(format!(
-                "batch = {batch}: it is one window of {points} points in other dimensions than 2 and 3"
-            ));
+            return Err(format!("batch = {batch}: must be one window of {points} points unless d is 2 or 3"));
         }
         if batch % points != 0 {
-            return Err(format!("batch = {batch}: it must be a multiple of the {points} points of a window"));
+            return Err(format!("batch = {batch}: must be a multiple of the {points} points of a window"));
         }
         if queries * variant.capacity > 1024 {
             return Err(format!(
-                "queries = {queries}: with K = {}, a warp's registers hold {} at most",
+                "queries = {queries}: with K = {}, a warp has registers for at most {}",
                 variant.capacity,
                 1024 / variant.capacity
             ));
@@ -86,7 +84,7 @@ impl Policy {
         self.warps * 32
     }
 
-    /// Queries that a block answers.
+    /// Queries per block.
     pub fn queries_per_block(self) -> u32 {
         self.warps * self.queries
     }
@@ -103,7 +101,7 @@ impl fmt::Display for Policy {
     }
 }
 
-/// Bytes uploaded at a time when the device rearranges the rows.
+/// Bytes uploaded at a time if the device rearranges the rows.
 const UPLOAD: usize = 64 << 20;
 
 /// The point layout of one kernel.
@@ -147,7 +145,7 @@ impl Layout {
         }
     }
 
-    /// Floats of scratch memory that the upload needs in addition.
+    /// Floats of scratch memory that the upload also needs.
     fn scratch_floats(self) -> usize {
         if self.unit.dims == 0 { self.chunk().min(self.n) * self.d } else { 0 }
     }
@@ -157,7 +155,7 @@ impl Layout {
         (UPLOAD / (self.d * 4)).max(1).next_multiple_of(self.window())
     }
 
-    /// Reserves memory for a problem whose points are in this layout, with `extra` bytes for the search, and
+    /// Reserves memory for a problem with points in this layout, plus `extra` bytes for the search, and
     /// uploads it.
     ///
     /// # Errors
@@ -173,7 +171,7 @@ impl Layout {
     }
 
     /// Uploads the n × d row-major points and rearranges them, on the engine's stream. `scratch` has
-    /// [`Self::scratch_floats`].
+    /// [`Self::scratch_floats`] floats.
     fn upload(
         self,
         cuda: &mut Cuda,
@@ -193,7 +191,7 @@ impl Layout {
         Ok(())
     }
 
-    /// The points in this layout, from rows that are already on the device; for any d but 2 and 3.
+    /// The points in this layout, from rows that are already on the device; for any d except 2 and 3.
     pub fn arrange(
         self,
         kernels: &mut Kernels,
@@ -206,7 +204,6 @@ impl Layout {
         Ok(points)
     }
 
-    /// Rearranges `count` rows, starting at point `first`.
     fn group(
         self,
         kernels: &mut Kernels,
@@ -265,7 +262,7 @@ mod tests {
             Policy { warps: 8, queries: 4, window: 8, batch: 1024, slots: 4, tile: 16, min_blocks: 0 };
         let rows = Layout::new(1025, 3, Unit::new("direct/warp_knn", 32, 3), policy);
         assert_eq!((rows.floats(), rows.scratch_floats()), (4096 * 3, 0));
-        // A batch that does not divide the usual padding, as parameters may ask for.
+        // A batch that does not divide the usual padding, as parameters allow.
         for (n, batch) in [(8192, 96), (8192, 3072), (1_048_576, 96), (5000, 16_384)] {
             let floats =
                 Layout::new(n, 2, Unit::new("direct/warp_knn", 32, 2), Policy { window: 3, batch, ..policy })

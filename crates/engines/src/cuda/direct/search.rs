@@ -1,5 +1,5 @@
-//! The search of the engine `cuda`, by the direct kernel or by the tensor-core filter before it: launches and
-//! their counters.
+//! The search of the engine `cuda`, by the direct kernel or behind the tensor-core filter: launches and their
+//! counters.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ struct Tally {
 }
 
 impl Cuda {
-    /// The policy that the parameters ask for; `None` if it is the table's, whose kernel may be embedded.
+    /// The policy that the parameters specify; `None` if it is the table's, whose kernel may be embedded.
     fn policy(
         &mut self,
         unit: Unit,
@@ -64,17 +64,17 @@ impl Cuda {
     }
 }
 
-/// Points per group: one for each lane of a warp.
+/// Points per group: one per lane of a warp.
 const GROUP: u32 = 32;
 
-/// The kernels of a problem, and what counted and profiled launches of them write.
+/// The kernels of a problem, and the output buffers of counted and profiled launches.
 pub struct Direct {
     unit: Unit,
     policy: Policy,
     /// The point layout of the direct kernel; the filtered search reads rows.
     layout: Layout,
     filtered: Option<Filtered>,
-    /// Why the filter, the engine's first choice, is not in use.
+    /// Why the filter, the engine's first choice, is not used.
     note: Option<String>,
     profile: bool,
     tally: Option<Tally>,
@@ -83,7 +83,7 @@ pub struct Direct {
 /// Reserves memory for a problem and uploads it.
 ///
 /// # Errors
-/// [`EngineError::Parameter`] for parameters that are inconsistent or do not suit the problem or the device;
+/// [`EngineError::Parameter`] if parameters are inconsistent or do not suit the problem or the device;
 /// [`EngineError::Memory`] before anything is reserved, [`EngineError::Device`].
 pub fn load<'a>(
     cuda: &'a mut Cuda,
@@ -96,7 +96,7 @@ pub fn load<'a>(
     let capability = cuda.context.compute_capability().unwrap_or_default();
     let behind_filter = match (parameters.get("kernel"), of_direct) {
         (Some("filter"), Some(name)) => {
-            return Err(refused(format!("{name} is a parameter of kernel=direct")));
+            return Err(refused(format!("{name} applies only to kernel=direct")));
         }
         (Some("filter"), None) => {
             filtered::pays(problem, capability).map_err(|why| refused(format!("kernel = filter: {why}")))?;
@@ -116,7 +116,7 @@ pub fn load<'a>(
     let unit = Unit { policy: cuda.policy(unit, variant, parameters)?, ..unit };
     let search = build(cuda, problem, profile, unit, behind_filter)?;
     match &search.kernels.note {
-        // Whoever names the filter does not want to measure something else.
+        // A user who requests the filter does not want to measure something else.
         Some(why) if parameters.get("kernel") == Some("filter") => {
             Err(EngineError::Unavailable { engine: DIRECT.id, why: format!("kernel = filter: {why}") })
         }
@@ -159,12 +159,12 @@ fn build<'a>(
     let tally = TALLY_BYTES * problem.q().min(MAX_COUNTED_CHUNK) as u64;
     if behind_filter {
         let rows = problem.n() * problem.dims();
-        // Includes space for the direct kernel's layout, in case the search falls back to it.
+        // Includes memory for the direct kernel's layout, in case the search falls back to it.
         let extra = tally + Filtered::bytes(problem) + 4 * layout.floats() as u64;
         match Memory::reserve(cuda, problem, Form::Rows, rows, extra) {
             Ok(memory) => return load_filtered(cuda, problem, direct, memory),
             Err(EngineError::Memory { .. } | EngineError::MemoryRefused { .. }) => {
-                direct.note = Some("the filter's copies do not fit the memory".to_owned());
+                direct.note = Some("the filter does not fit into the GPU's memory".to_owned());
             }
             Err(error) => return Err(error),
         }
@@ -173,7 +173,7 @@ fn build<'a>(
     Ok(GpuSearch::new(cuda, memory, None, direct))
 }
 
-/// Uploads the points as rows and prepares the filter; if its kernels are unavailable, rearranges the rows
+/// Uploads the points as rows and prepares the filter. If its kernels are unavailable, rearranges the rows
 /// instead.
 fn load_filtered<'a>(
     cuda: &'a mut Cuda,
@@ -183,7 +183,7 @@ fn load_filtered<'a>(
 ) -> Result<GpuSearch<'a, Direct>, EngineError> {
     let (stream, device) = (cuda.stream.clone(), cuda.device_id);
     // Load, and if necessary compile, before the clock starts.
-    let cannot = |why| format!("the filter cannot be had ({why})");
+    let cannot = |why| format!("the filter is unavailable ({why})");
     let kernels = FilterKernels::load(&mut cuda.kernels, problem, direct.profile)
         .and_then(|kernels| Ok((kernels, cuda.tensor_core_loss()?)))
         .map_err(cannot)
@@ -208,21 +208,21 @@ fn load_filtered<'a>(
 }
 
 impl Direct {
-    /// Goes on with the direct kernel alone, for which the points are rearranged.
+    /// Falls back to the direct kernel, for which the points are rearranged.
     fn without_filter(
         &mut self,
         why: String,
         cuda: &mut Cuda,
         memory: &mut Memory,
     ) -> Result<(), DriverError> {
-        // Do whatever can fail first, so that the points and the search never disagree about the layout.
+        // Do everything that can fail first, so that the points and the search never disagree about the
+        // layout.
         let points = self.layout.arrange(&mut cuda.kernels, &cuda.stream, &memory.points.floats)?;
         memory.rearrange(self.layout.form(), points);
         (self.filtered, self.note) = (None, Some(why));
         Ok(())
     }
 
-    /// The buffers of a launch, allocated for so many queries.
     fn tally(&mut self, stream: &Arc<CudaStream>, count: usize) -> Result<TallyOut, DriverError> {
         if self.tally.as_ref().is_none_or(|tally| tally.counters.len() < count) {
             // Free the old buffers first.
@@ -270,15 +270,15 @@ impl Kernels for Direct {
             if filtered.search(memory, queries, build, tally)? {
                 return memory.timer.stop(&stream);
             }
-            self.without_filter("the filter let too much through".to_owned(), cuda, memory)?;
+            self.without_filter("too many points passed the filter".to_owned(), cuda, memory)?;
         }
         let config = LaunchConfig {
             grid_dim: ((queries.len() as u32).div_ceil(self.policy.queries_per_block()), 1, 1),
             block_dim: (self.policy.threads(), 1, 1),
             shared_mem_bytes: kernel.cut.shared_bytes,
         };
-        // SAFETY: these are the kernel's arguments; their pointers are to this search's buffers, which are as
-        // long as they say.
+        // SAFETY: these are the kernel's arguments; their pointers are to buffers of this search with the
+        // sizes that they state.
         unsafe { launch(&stream, &kernel.function, config, &arguments(memory, &stream, queries, tally)) }?;
         memory.timer.stop(&stream)
     }
@@ -349,8 +349,8 @@ const FILLING: f64 = 2600.0;
 /// The same for the filtered search.
 const FILLING_FILTER: f64 = 1800.0;
 
-/// Cost of loading and searching, with the filter where the engine uses it, fitted to measurements on an
-/// NVIDIA H200.
+/// Cost of loading and searching, with the filter if the engine uses it, fitted to measurements on an NVIDIA
+/// H200.
 pub fn cost(shape: &Shape) -> Cost {
     let (n, q, d, k) = (shape.n as f64, shape.q as f64, shape.d as f64, shape.k as f64);
     let capacity = theory::capacity(shape.k);
@@ -362,14 +362,14 @@ pub fn cost(shape: &Shape) -> Cost {
         .search("launch", 1.0, 0.02)
         .search("latency", merges * (slots / 32.0).sqrt(), 3.5e-3)
         .search("merges", q * merges * slots * slots.log2().powi(2), 3.7e-10);
-    // Kernels for other than two or three dimensions read the coordinates of a point one by one.
+    // Kernels for any d except 2 and 3 read the coordinates of a point one by one.
     let direct =
         |points: f64, queries: f64| points * queries * d * if shape.d < 4 { 1.18e-10 } else { 4.5e-10 };
     if shape.d < 4 || shape.n < filtered::least_points(shape.k, shape.d) {
         return cost.search("distances", direct(n, q.max(FILLING)), 1.0);
     }
     let first = filtered::first_chunk(shape.k, shape.d) as f64;
-    // Points that pass the filter are read again, each a row from anywhere in memory.
+    // Points that pass the filter are read again, each from an arbitrary row in memory.
     let passing = q * k * (1.0 + (n / k).max(1.0).ln());
     cost.setup("filter, setup", 1.0, 1.6)
         .search("filter, launch", 1.0, 0.2)

@@ -54,8 +54,8 @@ mod tests {
         assert_eq!(frame(&[2.5; 40], 4), (vec![2.5; 4], 1.0));
     }
 
-    /// Brute-force test of the margin in docs/filter.md: a point whose distance by the rule is just below
-    /// `max_distance` must survive even if the tensor core loses all that it is granted, and a much farther
+    /// Brute-force test of the margin in docs/filter.md. A point whose distance by the rule is just below
+    /// `max_distance` must survive even if the tensor core loses as much as is assumed, and a much farther
     /// one must not.
     #[test]
     fn the_margin_holds_and_is_sharp() {
@@ -125,7 +125,6 @@ mod tests {
         assert!(pairs == 1000 && kept == 0, "{kept} of {pairs} pairs survive that are a tenth too far");
     }
 
-    /// Rounds to the nearest BF16.
     fn bf16(value: f32) -> f64 {
         let bits = value.to_bits();
         f64::from(f32::from_bits((bits + 0x7fff + (bits >> 16 & 1)) & 0xffff_0000))

@@ -1,8 +1,8 @@
 //! The tensor-core filtered search: alternates `cuda/filtered/filter.cuh` and `cuda/filtered/survivors.cuh`
 //! over chunks of the points.
 //!
-//! The filter uses each query's `max_distance` as of the start of the chunk, so chunks start small and
-//! double: the bound is then never much too loose. `docs/filter.md` gives the arithmetic and proves that no
+//! The filter uses each query's `max_distance` from the start of the chunk, so chunks start small and double:
+//! the bound is then never much too loose. `docs/filter.md` describes the arithmetic and proves that no
 //! neighbour is lost.
 
 mod frame;
@@ -50,32 +50,32 @@ const WORTH_ASKING: usize = 1 << 13;
 /// Points farther from the centre than this multiple of the usual distance bypass the filter; they are few.
 const FARTHEST: f64 = 16.0;
 
-/// Whether the filter is worth its setup cost, given that its first chunk is not filtered at all. One query
+/// Whether the filter is worth its setup cost, given that its first chunk is not filtered. A single query
 /// takes as long as a whole tile, which is still much faster than one warp scanning all points.
 ///
 /// # Errors
 /// One sentence saying why not.
 pub fn pays(problem: &Problem, compute_capability: (i32, i32)) -> Result<(), String> {
     if compute_capability < (8, 0) {
-        return Err("it needs a GPU of compute capability 8.0 or later".to_owned());
+        return Err("needs a GPU of compute capability 8.0 or later".to_owned());
     }
     // Up to 3 dimensions the direct kernel is as fast; beyond 2^16 the margin does not hold.
     if !(4..1 << 16).contains(&problem.dims()) {
-        return Err(format!("it takes 4 to 65535 dimensions, not {}", problem.dims()));
+        return Err(format!("supports 4 to 65535 dimensions, not {}", problem.dims()));
     }
     let least = least_points(problem.k(), problem.dims());
     if problem.n() < least {
-        return Err(format!("with k = {} it takes {least} points or more, not {}", problem.k(), problem.n()));
+        return Err(format!("with k = {}, needs at least {least} points, not {}", problem.k(), problem.n()));
     }
     Ok(())
 }
 
-/// The number of points from which on the first, unfiltered chunk is a small part of all.
+/// The number of points from which on the first, unfiltered chunk is a small part of the work.
 pub fn least_points(k: usize, dims: usize) -> usize {
     64 * Variant::new(k, dims).capacity as usize
 }
 
-/// The number of points that are met before the filter has a bound to hold others to.
+/// The number of points that are searched before the filter has a bound.
 pub fn first_chunk(k: usize, dims: usize) -> usize {
     FIRST_CHUNKS * Variant::new(k, dims).capacity as usize
 }
@@ -105,7 +105,7 @@ fn too_many(survivors: u64, pairs: u64, queries: usize, reach: usize, from: usiz
     survivors > pairs / 16 && survivors as f64 > 8.0 * expected
 }
 
-/// The form of the filter for a number of dimensions, and its launch parameters.
+/// The filter kernel for a number of dimensions, and its launch parameters.
 struct Cut {
     name: String,
     padded_d: usize,
@@ -151,7 +151,7 @@ struct Scratch {
     computed: CudaSlice<u64>,
     /// Host copy of `computed` after the last chunk.
     seen: PinnedHostSlice<u64>,
-    /// Recorded once `seen` is written. The host spins on it: the wait is short, and sleeping would cost as
+    /// Recorded after `seen` is written. The host spins on it: the wait is short, and sleeping would add as
     /// much again.
     copied: CudaEvent,
 }
@@ -201,7 +201,7 @@ struct FilterPoints {
     scale: f64,
 }
 
-/// Queries that scratch memory has room for: as many as share a pass over the points, rounded up to whole
+/// Queries that the scratch memory has room for: those that share a pass over the points, rounded up to whole
 /// tiles.
 fn scratch_rows(q: usize) -> usize {
     q.min(MOST_ROWS).next_multiple_of(TILE)
@@ -280,8 +280,8 @@ impl Filtered {
                         errors: if queries { errors } else { 0 },
                         largest_errors: if queries { 0 } else { errors },
                     };
-                    // SAFETY: `Rounding` is the kernel's parameter; its pointers cover as many rows as it
-                    // says.
+                    // SAFETY: `Rounding` is the kernel's parameter; its pointers cover the number of rows
+                    // that it states.
                     unsafe { launch(stream, round, blocks(tiles as u32, FILTER_THREADS), &arguments) }?;
                     Ok::<Rounded, DriverError>(rounded)
                 };
@@ -349,7 +349,7 @@ impl Filtered {
         Ok(true)
     }
 
-    /// One pass over the points for a range of queries; the result is that of [`Self::search`].
+    /// One pass over the points for a range of queries; returns the same as [`Self::search`].
     fn pass(
         &mut self,
         memory: &mut Memory,
@@ -390,8 +390,8 @@ impl Filtered {
     fn launch_filter(&mut self, queries: &Range<usize>, chunk: &Range<usize>) -> Result<(), DriverError> {
         let stream = &self.stream;
         let (query_tiles, tiles) = (queries.len().div_ceil(TILE), chunk.len().div_ceil(TILE));
-        // A block keeps its queries for several tiles of points, as long as there are enough blocks: two run
-        // at a time on each multiprocessor.
+        // A block processes several tiles of points with the same queries, if there are enough blocks: two
+        // run at a time on each multiprocessor.
         let tiles_a_block = (query_tiles * tiles).div_ceil(8 * self.multiprocessors as usize).clamp(1, 64);
         let first = queries.start as u64;
         let arguments = Filter {
@@ -413,8 +413,8 @@ impl Filtered {
             block_dim: (FILTER_THREADS, 1, 1),
             shared_mem_bytes: self.kernels.cut.shared_bytes,
         };
-        // SAFETY: `Filter` is the kernel's parameter; its pointers are to this search's buffers, which are as
-        // long as it says.
+        // SAFETY: `Filter` is the kernel's parameter; its pointers are to buffers of this search with the
+        // sizes that it states.
         unsafe { launch(stream, &self.kernels.filter, config, &arguments) }
     }
 

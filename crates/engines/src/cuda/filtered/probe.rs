@@ -1,11 +1,11 @@
-//! Measures whether the device's tensor cores accumulate as accurately as `docs/filter.md` assumes, which is
-//! undocumented.
+//! Measures whether the device's tensor cores accumulate as accurately as `docs/filter.md` assumes, because
+//! NVIDIA does not document it.
 //!
-//! The filter is safe if each instruction loses at most 20 · 2⁻²² of what bounds its terms and partial sums.
+//! The filter is safe if each instruction loses at most 20 · 2⁻²² of the bound on its terms and partial sums.
 //! The test sums are chosen to lose as much as any adder can: small terms that straddle the last bit kept
-//! beside a large term, all with the same sign, for every position that this cut-off may have; the large term
-//! in the accumulator, at each index of the product, or cancelled. The device computes the sums, and each is
-//! compared with the exact one.
+//! next to a large term, all with the same sign, for every possible position of this cut-off. The large term
+//! is in the accumulator, at each index of the product, or cancelled. The device computes the sums, and each
+//! is compared with the exact one.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ struct Cases {
     starts: Vec<f32>,
 }
 
-/// The worst loss of the tensor cores, relative to what the filter assumes: above 1 the filter must not be
+/// The worst loss of the tensor cores, relative to what the filter assumes. Above 1 the filter must not be
 /// used.
 ///
 /// # Errors
@@ -54,7 +54,7 @@ pub fn worst_loss(kernels: &mut Kernels, stream: &Arc<CudaStream>) -> Result<f64
             sums: sums.device_ptr_mut(stream).0,
             steps: STEPS as u32,
         };
-        // SAFETY: `Probe` is the kernel's parameter; its pointers cover as many numbers as there are cases.
+        // SAFETY: `Probe` is the kernel's parameter; its pointers cover the numbers of all cases.
         unsafe { launch(stream, &function, blocks(TILES as u32, 32), &arguments) }?;
         read(stream, &sums)
     };
@@ -70,7 +70,7 @@ pub fn safe(loss: f64) -> Result<(), String> {
     if loss <= 1.0 {
         Ok(())
     } else {
-        Err(format!("this GPU's tensor cores lose {loss:.1} times what the filter grants them"))
+        Err(format!("this GPU's tensor cores lose {loss:.1} times what the filter allows"))
     }
 }
 
@@ -82,14 +82,14 @@ impl Cases {
             starts: vec![0.0; TILES * ROWS * COLUMNS],
         };
         for tile in 0..TILES {
-            // The index of the large term in the first step, and whether it is the accumulator, that product,
-            // or both, which cancel; or all terms are large.
+            // The index of the large term in the first step, and its kind: the accumulator, that product, or
+            // both, which cancel; or all terms are large.
             let (place, kind) = (tile / 4, tile % 4);
             let large = |step: usize, k: usize| kind == 3 || kind != 0 && step == 0 && k == place;
             for step in 0..STEPS {
                 for k in 0..DEPTH {
                     for row in 0..ROWS {
-                        // 255/128 sets all bits of a BF16; the cut-off lies below one of these.
+                        // 255/128 sets all bits of a BF16; the cut-off is below one of these.
                         let small = 255.0 / 128.0 * 2f32.powi(-14 - row as i32);
                         cases.rows[((tile * STEPS + step) * ROWS + row) * DEPTH + k] =
                             bf16(if large(step, k) { 1.0 } else { small });
@@ -147,7 +147,7 @@ impl Cases {
 
 /// The bits of a value that BF16 represents exactly.
 fn bf16(value: f32) -> u16 {
-    debug_assert!(value.to_bits() & 0xffff == 0, "{value} is no BF16");
+    debug_assert!(value.to_bits() & 0xffff == 0, "{value} is not a BF16");
     (value.to_bits() >> 16) as u16
 }
 
@@ -200,10 +200,7 @@ mod tests {
     #[test]
     fn too_large_a_loss_refuses_the_filter() {
         assert_eq!([0.0, 0.4, 1.0].map(safe), [Ok(()), Ok(()), Ok(())]);
-        assert_eq!(
-            safe(1.6).unwrap_err(),
-            "this GPU's tensor cores lose 1.6 times what the filter grants them"
-        );
+        assert_eq!(safe(1.6).unwrap_err(), "this GPU's tensor cores lose 1.6 times what the filter allows");
         assert!(safe(f64::NAN).is_err() && safe(f64::INFINITY).is_err());
     }
 

@@ -1,5 +1,5 @@
-//! The tree in device memory, the launches that build it, and the radix sort of points, and of queries, by
-//! their Morton codes.
+//! The tree in device memory, the launches that build it, and the radix sort of points and queries by their
+//! Morton codes.
 
 use std::sync::Arc;
 
@@ -16,22 +16,21 @@ use crate::cuda::interface::index::{
 use crate::index;
 use crate::index::{Depth, Frame as HostFrame, Part, WARP};
 
-/// Keys in a block's tile.
+/// Keys per tile, which a block sorts.
 const TILE: usize = (SORT_THREADS * SORT_ITEMS) as usize;
 
-/// Digits of a pass.
 const DIGITS: usize = 1 << SORT_BITS;
 
-/// Device memory for sorting so many rows; the order comes out in it.
+/// Device memory for sorting rows. The sorted order is in it afterwards.
 pub struct Scratch {
     keys: [CudaSlice<u32>; 2],
     order: [CudaSlice<u32>; 2],
-    /// For each pass the keys of each digit, then for each the next tile's number, then for each what its
-    /// tiles publish.
+    /// For each pass the counts of each digit, then for each pass the next tile's number, then for each pass
+    /// what its tiles publish.
     zeroed: CudaSlice<u32>,
 }
 
-/// Rows of d coordinates in device memory, at least one.
+/// At least one row of d coordinates in device memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows {
     pub address: CUdeviceptr,
@@ -40,7 +39,7 @@ pub struct Rows {
 }
 
 impl Scratch {
-    /// Words that have to be zero before `count` rows are sorted.
+    /// Words that must be zero before `count` rows are sorted.
     fn zeros(count: usize) -> usize {
         SORT_PASSES as usize * (DIGITS + 1 + DIGITS * count.div_ceil(TILE))
     }
@@ -63,13 +62,13 @@ impl Scratch {
         }
     }
 
-    /// How many rows it is for.
+    /// The number of rows that fit.
     pub fn len(&self) -> usize {
         self.keys[0].len()
     }
 }
 
-/// The tree over points on a device, in the form cached with them.
+/// The tree over points on a device, as it is cached with them.
 pub struct DeviceTree {
     pub frame: HostFrame,
     low: CudaSlice<f32>,
@@ -78,16 +77,15 @@ pub struct DeviceTree {
     corners: CudaSlice<f32>,
     smallest: CudaSlice<u32>,
     first_codes: CudaSlice<u64>,
-    /// How many leaves begin with the same sorted bits as the next.
+    /// Leaves that begin with the same sorted bits as the next.
     crowded: CudaSlice<u32>,
     n: usize,
     d: usize,
 }
 
-/// How a tree over n points is laid out.
 struct Layout {
     leaves: usize,
-    /// Boxes of each height, without the padding; 0 above the top.
+    /// Boxes of each height, without padding; 0 above the top.
     boxes: [u32; HEIGHTS as usize],
     first_group: [u32; HEIGHTS as usize],
     top: usize,
@@ -110,7 +108,7 @@ impl Layout {
     }
 }
 
-/// The kernels that build a tree, and that sort points, and queries, by their Morton codes.
+/// The kernels that build a tree, and that sort points and queries by their Morton codes.
 pub struct Grower {
     codes: CudaFunction,
     sweep: CudaFunction,
@@ -120,7 +118,7 @@ pub struct Grower {
 
 impl Grower {
     /// # Errors
-    /// Why there are no kernels.
+    /// Why the kernels are unavailable.
     pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
         let mut step = |name: &str| kernels.function(Unit::new(super::BUILD, 0, 0), &index_entry(name));
         Ok(Self {
@@ -131,11 +129,11 @@ impl Grower {
         })
     }
 
-    /// Sorts rows by some bits of their codes in the frame, the lowest first; where these are equal, rows
-    /// keep their order. Returns where the rows' numbers are, until the next sort with the same scratch.
+    /// Sorts rows by some bits of their codes in the frame, the lowest first. The sort is stable. Returns the
+    /// address of the sorted row numbers, valid until the next sort with the same scratch.
     ///
     /// # Safety
-    /// The rows are where `rows` says, and as many coordinates at `frame.low`.
+    /// `rows` and `frame.low` must be valid: `rows.count` rows of `d` coordinates, and `d` coordinates.
     ///
     /// # Errors
     /// Those of the driver.
@@ -154,7 +152,7 @@ impl Grower {
         let orders = scratch.order.each_mut().map(|order| order.device_ptr_mut(stream).0);
         let config = memory::blocks(tiles as u32, SORT_THREADS);
         let word = |at: usize| 4 * at as u64;
-        // Which of the two the keys and the order are in.
+        // Which of the two buffers the keys and the order are in.
         let (mut at, mut order) = (0, 0);
         for part in parts {
             stream.memset_zeros(&mut scratch.zeroed.slice_mut(..Scratch::zeros(count)))?;
@@ -189,9 +187,9 @@ impl Grower {
                     count: count as u32,
                     shift: pass as u32 * SORT_BITS,
                 };
-                // SAFETY: `Pass` is the kernel's parameter; its pointers cover `count` keys, and what the
+                // SAFETY: `Pass` is the kernel's parameter. Its pointers cover `count` keys and what the
                 // tiles of this pass publish, which was zeroed. The order is read from the buffer that is not
-                // written to.
+                // written.
                 unsafe { launch(stream, &self.sweep, config, &arguments) }?;
                 at = 1 - at;
                 order = orders[at];
@@ -202,7 +200,7 @@ impl Grower {
 }
 
 impl DeviceTree {
-    /// Whether the bits that the tree was last built by told too few points apart.
+    /// Whether the bits that the tree was last built with distinguish too few points.
     ///
     /// # Errors
     /// Those of the driver.
@@ -240,12 +238,12 @@ impl DeviceTree {
         }
     }
 
-    /// The frame as kernels have it.
+    /// The frame as a kernel argument.
     pub fn device_frame(&self, stream: &Arc<CudaStream>) -> Frame {
         Frame { low: self.low.device_ptr(stream).0, scale: self.frame.scale, bits: self.frame.bits }
     }
 
-    /// The tree as kernels have it.
+    /// The tree as a kernel argument.
     pub fn arguments(&self, stream: &Arc<CudaStream>) -> Tree {
         let layout = Layout::new(self.n);
         Tree {
@@ -262,11 +260,11 @@ impl DeviceTree {
         }
     }
 
-    /// Builds a tree over the first of the rows, which [`Self::grow`] overwrites: a kernel's first launch
+    /// Builds a tree over the first rows, which [`Self::grow`] overwrites, because a kernel's first launch
     /// also loads its code.
     ///
     /// # Safety
-    /// As that of [`Self::grow`].
+    /// See [`Self::grow`].
     ///
     /// # Errors
     /// Those of the driver.
@@ -279,19 +277,19 @@ impl DeviceTree {
     ) -> Result<(), DriverError> {
         let n = self.n;
         self.n = n.min(WARP * WARP + 1);
-        // SAFETY: as the caller says; there are no fewer rows.
+        // SAFETY: guaranteed by the caller; the rows exist.
         let grown = unsafe { self.grow(stream, grower, scratch, rows, Depth::Coarse) };
         self.n = n;
         grown
     }
 
-    /// Builds the tree over n rows, which are on the device, by so many bits of their codes.
+    /// Builds the tree over n rows on the device, by the given bits of their codes.
     ///
     /// # Safety
-    /// `rows` is the address of n rows of d numbers.
+    /// `rows` must be the address of n rows of d numbers.
     ///
     /// # Errors
-    /// Those of the driver; the tree is then not to be searched.
+    /// Those of the driver; the tree must then not be searched.
     pub unsafe fn grow(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -302,12 +300,12 @@ impl DeviceTree {
     ) -> Result<(), DriverError> {
         let (parts, below) = self.frame.parts(depth);
         let frame = self.device_frame(stream);
-        // SAFETY: as the caller says; the frame's axes are on the device.
+        // SAFETY: guaranteed by the caller; the frame's axes are on the device.
         let order = unsafe {
             grower.sort(stream, scratch, Rows { address: rows, count: self.n, d: self.d }, frame, &parts)
         }?;
         stream.memset_zeros(&mut self.crowded)?;
-        // The kernels write to these.
+        // Mark these as written by the kernels.
         let _ = (self.coordinates.device_ptr_mut(stream), self.positions.device_ptr_mut(stream));
         let _ = (
             self.corners.device_ptr_mut(stream),
@@ -328,7 +326,7 @@ impl DeviceTree {
                 below,
                 height,
             };
-            // SAFETY: `Growth` is the kernels' parameter, and its buffers are as long as the layout says.
+            // SAFETY: `Growth` is the kernels' parameter, and its buffers have the sizes of the layout.
             unsafe { launch(stream, function, config, &growth) }?;
         }
         Ok(())

@@ -2,8 +2,8 @@
 //!
 //! | file | holds |
 //! |---|---|
-//! | `grow.rs` | the tree in device memory, and the launches that build it and that sort by Morton codes |
-//! | `search.rs` | the launches that search it, or write down what a search does |
+//! | `grow.rs` | the tree in device memory, the launches that build it, and the sort by Morton codes |
+//! | `search.rs` | the launches that search it, timed, counted or traced |
 
 mod grow;
 mod search;
@@ -15,19 +15,16 @@ use super::search::open;
 use crate::index::{self, BVH};
 use crate::knn::{DeviceId, Engine, EngineError};
 
-/// The unit of the steps that build a tree.
 const BUILD: &str = "index/build";
 
-/// The unit of the search by packets.
 const PACKET: &str = "index/packet";
 
-/// The unit of the search.
 const TRAVERSE: &str = "index/traverse";
 
 /// Opens a given GPU for the engine.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], saying what is missing and how to get it.
+/// [`EngineError::Unavailable`], which says what is missing and how to get it.
 pub fn open_bvh(device: DeviceId) -> Result<Box<dyn Engine>, EngineError> {
     open(&BVH, device, Unit::new(BUILD, 0, 0), |cuda, problem, parameters| {
         Ok(Box::new(load(cuda, problem, index::asks_for_packets(parameters))?))

@@ -16,15 +16,15 @@ use crate::index::{self, BVH, Depth, MEASURES, WORTH_PACKING, packet_length};
 use crate::knn::{Build, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 use crate::lockstep::registers_for;
 
-/// Fewer queries are searched in the order that they come in: sorting them would take longer than they do.
+/// Fewer queries are searched in input order: sorting them would take longer than the search.
 const WORTH_SORTING: usize = 4096;
 
-/// Whether so many queries over n points are searched by packets unless the method says otherwise.
+/// Whether queries over n points are searched by packets by default.
 fn worth_packing(queries: usize, n: usize) -> bool {
     queries >= WORTH_PACKING && index::are_neighbours(queries, n)
 }
 
-/// The unit of a problem's search by a warp a query.
+/// The unit of a problem's search with one warp per query.
 fn unit(problem: &Problem) -> Unit {
     let (capacity, d) = (32 * registers_for(problem.k(), 32) as u32, problem.dims() as u32);
     Unit::new(super::TRAVERSE, capacity, if d == 2 || d == 3 { d } else { 0 })
@@ -34,16 +34,15 @@ fn unit(problem: &Problem) -> Unit {
 pub struct Bvh {
     tree: Arc<DeviceTree>,
     grower: Grower,
-    /// For the queries of a launch.
     scratch: Option<Scratch>,
     /// Whether the queries are the points, in the same order.
     all_points: bool,
     traverse: BuildKernels,
-    /// The timed search by packets, where it pays.
+    /// The timed search by packets; `None` if it is not worthwhile.
     packet: Option<CudaFunction>,
-    /// Whether they were asked for.
+    /// The packet setting of the user.
     packets: Option<bool>,
-    /// Why there are none, where they were.
+    /// Why packets were requested but are not used.
     note: Option<String>,
 }
 
@@ -63,8 +62,7 @@ pub fn load<'a>(
     let Unit { capacity, dims, .. } = unit;
     let traverse = BuildKernels::load(cuda, BVH.id, unit, |build| traverse_entry(capacity, dims, build))?;
 
-    // Where all points are at one place, none of a packet's queries would stop before it has visited many of
-    // them.
+    // If all points are equal, none of a packet's queries would stop before it has visited many of them.
     let apart = problem.extents().iter().any(|[low, high]| low < high);
     let length =
         packet_length(problem.k(), d).filter(|_| packets.unwrap_or_else(|| apart && worth_packing(q, n)));
@@ -92,7 +90,7 @@ pub fn load<'a>(
     Ok(GpuSearch::new(cuda, memory, built_ms, bvh))
 }
 
-/// BuildKernels the tree over points that are on the device, and measures how long that takes.
+/// Builds the tree over points on the device; returns it with the time that took.
 fn grow(
     cuda: &Cuda,
     memory: &Memory,
@@ -120,7 +118,7 @@ fn grow(
 }
 
 impl Bvh {
-    /// The search for a range of queries as they come, without counts.
+    /// The search for a range of queries in input order, without counters.
     fn traversal(&self, cuda: &Cuda, memory: &mut Memory, queries: &Range<usize>) -> Traversal {
         let Addresses { queries: rows, indices, squared_distances, k, .. } = memory.addresses(&cuda.stream);
         Traversal {
@@ -153,12 +151,12 @@ impl Kernels for Bvh {
         counts: CUdeviceptr,
     ) -> Result<f64, DriverError> {
         let (stream, count, d) = (&cuda.stream, queries.len(), memory.d);
-        // The tree has the points in order. A counted search sorts all the same: of points with equal codes
-        // its own leaf may be another, and counters are to be those of the twin.
+        // The tree has the points in order. A counted search sorts anyway: with equal codes, a point's own
+        // leaf may be another one, and counters must equal the twin's.
         let in_leaves = self.all_points && count == memory.q && build == Build::Timed;
         let sorts = !in_leaves && (WORTH_SORTING..=index::MOST_POINTS).contains(&count);
         if sorts && self.scratch.as_ref().is_none_or(|scratch| scratch.len() < count) {
-            // Free the old one first.
+            // Free the old scratch first.
             self.scratch = None;
             self.scratch = Some(Scratch::reserve(stream, count)?);
         }
@@ -177,14 +175,14 @@ impl Kernels for Bvh {
             _ => (),
         }
         let packs = build == Build::Timed && (self.packets == Some(true) || worth_packing(count, memory.n));
-        // Of a packet every lane has a query; otherwise a warp has one.
+        // In a packet every lane has a query; otherwise a warp has one.
         let (kernel, of_a_block, warps) = match &self.packet {
             Some(packet) if packs => (packet, 32, 1),
             _ => (self.traverse.of(build), TRAVERSE_WARPS, TRAVERSE_WARPS),
         };
         let config = blocks((count as u32).div_ceil(of_a_block), 32 * warps);
-        // SAFETY: `Traversal` is the kernel's parameter; its pointers are to this search's buffers, which are
-        // as long as it says.
+        // SAFETY: `Traversal` is the kernel's parameter; its pointers are to buffers of this search with the
+        // sizes that it states.
         unsafe { launch(stream, kernel, config, &arguments) }?;
         memory.timer.stop(stream)
     }
@@ -198,8 +196,8 @@ impl Kernels for Bvh {
     }
 
     fn first_chunk(&self, _cuda: &Cuda, memory: &Memory) -> usize {
-        // In few dimensions a million takes some milliseconds on a large GPU, and sorting them at once is
-        // worth it.
+        // In few dimensions a million queries take some milliseconds on a large GPU, and sorting them
+        // together is worthwhile.
         if memory.d <= 3 { 1 << 20 } else { 1 << 16 }
     }
 
@@ -208,21 +206,21 @@ impl Kernels for Bvh {
     }
 
     fn chunk_ms(&self) -> f64 {
-        // A quarter of the points are queries of a packet's chunk, and that packets are faster is known only
-        // after it.
+        // A chunk for packets is a quarter of the number of points, and only afterwards is it known that
+        // packets are faster.
         if self.packet.is_some() { 200.0 } else { 50.0 }
     }
 
     fn first_work(&self, memory: &Memory) -> u64 {
-        // In few dimensions a search looks at some hundreds of points, whatever their number; but of points
-        // at one distance from the queries it may look at all.
+        // In few dimensions a search visits a few hundred points, whatever their number. But if points are
+        // equally far from the query, it may visit all.
         if memory.d <= 3 { 4_000_000_000_000 } else { 200_000_000_000 }
     }
 }
 
 impl GpuSearch<'_, Bvh> {
-    /// Searches for one query of the problem with the traced kernel, and returns the words that it wrote;
-    /// `room` of them have room at first. NVRTC compiles it on demand.
+    /// Searches for one query of the problem with the traced kernel; returns the recorded words. The buffer
+    /// initially holds `room` words. NVRTC compiles the kernel on demand.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`],
@@ -234,8 +232,8 @@ impl GpuSearch<'_, Bvh> {
         let search = self.kernels.traversal(cuda, &mut self.memory, &(query..query + 1));
         cuda.record(problem, room, |trace| {
             let config = blocks(1, 32 * TRAVERSE_WARPS);
-            // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as
-            // they say.
+            // SAFETY: these are the kernel's parameters; their pointers are to buffers with the sizes that
+            // they state.
             unsafe { cuda.stream.launch_builder(&kernel).arg(&search).arg(&trace).launch(config) }.map(drop)
         })
     }

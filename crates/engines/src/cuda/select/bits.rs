@@ -1,4 +1,4 @@
-//! The launches of `bits`: one kernel where queries fill the GPU; three where rows are divided into parts.
+//! The launches of `bits`: one kernel if queries fill the GPU, three if rows are divided into parts.
 
 use std::sync::Arc;
 
@@ -21,20 +21,17 @@ use crate::select::{BITS, Sample};
 /// The unit of the kernel that bounds a row.
 const BOUND: &str = "select/bound";
 
-/// Rows for each multiprocessor from which on they are not divided.
+/// Rows per multiprocessor from which on they are not divided.
 const FILLING: usize = 3;
 
-/// Blocks of a multiprocessor where they are, of 1,024 threads, so that the last ones leave little of it
-/// idle.
+/// Threads per multiprocessor for divided rows, so that the last blocks leave little of it idle.
 const THREADS: usize = 4096;
 
-/// Parts of a row, at most, where nobody asks for more: what they keep is merged by one block.
+/// The most parts per row by default: one block merges their results.
 const MOST_PARTS: usize = 512;
 
-/// Batches of a part, at least.
 const BATCHES: usize = 8;
 
-/// The kernels of parts.
 struct Divided {
     bound: CudaFunction,
     parts: CudaFunction,
@@ -45,16 +42,15 @@ struct Divided {
 }
 
 struct Bits {
-    /// Of the timed search, and of the counted one, which divides no rows.
+    /// Of the timed search, and of the counted one, which does not divide rows.
     samples: [Sample; 2],
     parameters: Parameters,
     capacity: usize,
-    /// Of a block.
+    /// Per block.
     threads: u32,
-    /// Of its ring of batches.
+    /// Size of a block's ring of batches.
     ring_bytes: u32,
     parts: usize,
-    /// Distances of a part.
     part: usize,
     timed: CudaFunction,
     counted: CudaFunction,
@@ -69,7 +65,7 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     let (capacity, multiprocessors) = (capacity(shape.k), cuda.multiprocessors() as usize);
     let (threads, items) = (threads(capacity), items(parameters));
     let batch = threads * items;
-    // Older GPUs copy to registers, and have no room for it.
+    // Older GPUs copy to registers and need no ring.
     let copies_ahead = cuda.context.compute_capability().is_ok_and(|(major, _)| major >= 8);
     let ring_bytes = if copies_ahead { 4 * (stages(threads) * batch) as u32 } else { 0 };
     let option = (items != ITEMS).then_some(("WARPSCOPE_ITEMS", items as u32));
@@ -84,7 +80,7 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
     };
     let most = shape.n.div_ceil(BATCHES * batch).max(1);
     let at_once = THREADS / threads * multiprocessors;
-    // A launch is of a tile, which is of all queries only where they are few.
+    // A launch handles one tile, which contains all queries only if they are few.
     let rows = shape.q.min(MOST_BYTES / (4 * shape.n)).max(1);
     let wanted = || {
         if rows >= FILLING * multiprocessors {
@@ -106,8 +102,8 @@ pub fn load_bits(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loa
         None
     };
     let sample = sample_of(shape, parameters, parts);
-    // Narrow blocks read whole batches 6 % faster. Wide ones read parts that begin anywhere 13 % faster, for
-    // reasons that are not known.
+    // Narrow blocks read whole batches 6 % faster. Wide ones read parts with arbitrary starts 13 % faster,
+    // for unknown reasons.
     let part = shape.n.div_ceil(parts).next_multiple_of(if threads == BITS_FEWEST_THREADS as usize {
         batch
     } else {
@@ -145,7 +141,7 @@ impl DeviceSelector for Bits {
     }
 
     fn row_bytes(&self) -> usize {
-        // A bound, and of each part a count and K keys.
+        // A bound, and for each part a count and K keys.
         if self.divided.is_some() { 4 + self.parts * (4 + 8 * self.capacity) } else { 0 }
     }
 
@@ -181,8 +177,8 @@ impl DeviceSelector for Bits {
         let (of_rows, of_parts) = (self.config((rows, 1)), self.config((self.parts as u32, rows)));
         let Some(divided) = self.divided.as_mut().filter(|_| build == Build::Timed) else {
             let function = if build == Build::Timed { &self.timed } else { &self.counted };
-            // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which
-            // are as long as it says.
+            // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of the search with
+            // the sizes that it states.
             return unsafe { launch(stream, function, of_rows, &selection) };
         };
         let expect = "parts are reserved with the search";

@@ -1,6 +1,6 @@
-//! The engine `distance-matrix`: the frame with the filling of the matrix timed alone, and `bits` to answer
-//! from it; and the expanded form of the distances, by a matrix product, cuBLAS' or ours, with what it gets
-//! wrong.
+//! The engine `distance-matrix`, which times only the filling of the matrix and uses `bits` for the answer;
+//! and the expanded form of the distances, by a matrix product of cuBLAS or our own, with a count of its
+//! errors.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ struct DistancesAlone {
     selector: Box<dyn DeviceSelector>,
     parameters: Parameters,
     kernel: Kernel,
-    /// Until the search has it.
+    /// `None` once the search has taken it.
     expanded: Option<Expanded>,
     note: Option<String>,
 }
@@ -43,7 +43,7 @@ pub fn load_distances(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -
             Ok(opened) => blas = Some(opened),
             Err(why) => {
                 word = EXPANDED_OWN;
-                note = Some(format!("cuBLAS cannot multiply here, as {why}: a kernel of our own does"));
+                note = Some(format!("cuBLAS is unavailable ({why}); using our own kernel"));
             }
         }
     }
@@ -81,42 +81,41 @@ impl DeviceSelector for DistancesAlone {
         selection: Selection,
         _build: Build,
     ) -> Result<(), DriverError> {
-        // What the selector would count is not asked for.
+        // The selector's counters are not needed.
         self.selector.launch(stream, selection, Build::Timed)
     }
 }
 
-/// Bytes that cuBLAS takes for itself, at most.
+/// Upper bound on the bytes that cuBLAS allocates for itself.
 const WORKSPACE: usize = 64 << 20;
 
-/// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// The kernels of the expanded form, and what they need beside the tile.
+/// The kernels of the expanded form, and their memory besides the tile.
 pub struct Expanded {
     norms: CudaFunction,
     product: CudaFunction,
     complete: CudaFunction,
     wrong: CudaFunction,
-    /// cuBLAS, if it multiplies in the timed build.
+    /// cuBLAS, if the timed build uses it.
     blas: Option<CudaBlas>,
     buffers: Option<Buffers>,
 }
 
 struct Buffers {
-    /// Squared norms: as many as the tile has columns, and one of each query.
+    /// Squared norms: one per column of the tile, and one per query.
     points: CudaSlice<f32>,
     queries: CudaSlice<f32>,
-    /// rows × k: what the counted build finds by the expanded form.
+    /// rows × k: the result of the counted build with the expanded form.
     found: CudaSlice<u32>,
     distances: CudaSlice<f32>,
 }
 
 impl Expanded {
-    /// Loads the kernels. With `blas` the product of the timed build is cuBLAS'.
+    /// Loads the kernels. With `blas`, the timed build multiplies with cuBLAS.
     ///
     /// # Errors
-    /// Why a kernel is not there.
+    /// Why a kernel is unavailable.
     fn new(cuda: &mut Cuda, blas: Option<CudaBlas>) -> Result<Self, String> {
         let mut function =
             |name: &str| cuda.kernels.function(Unit::new(super::DISTANCES, 0, 0), &distances_entry(name));
@@ -125,7 +124,7 @@ impl Expanded {
         Ok(Self { norms, product, complete, wrong, blas, buffers: None })
     }
 
-    /// Bytes of device memory that it needs for a matrix, and for the counted build of k neighbours.
+    /// Bytes of device memory that it needs for a matrix, and for the counted build with k neighbours.
     pub fn bytes(&self, matrix: &Matrix, q: usize, k: usize) -> usize {
         4 * (matrix.pitch + q) + 8 * matrix.rows * k + if self.blas.is_some() { WORKSPACE } else { 0 }
     }
@@ -133,7 +132,7 @@ impl Expanded {
     /// Reserves that memory.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn reserve(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -141,7 +140,7 @@ impl Expanded {
         q: usize,
         k: usize,
     ) -> Result<(), DriverError> {
-        // What pads a row has norms too.
+        // The padding of a row has norms too.
         let (points, queries) = (stream.alloc_zeros(matrix.pitch)?, stream.alloc_zeros(q)?);
         let entries = matrix.rows * k;
         // SAFETY: uninitialised memory, written before it is read.
@@ -157,7 +156,7 @@ impl Expanded {
     /// Queues the norms of all points and queries.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn fill_norms(&mut self, stream: &Arc<CudaStream>, memory: &Memory) -> Result<(), DriverError> {
         let function = self.norms.clone();
         let buffers = self.buffers();
@@ -168,8 +167,8 @@ impl Expanded {
         for (rows, count, norms) in of {
             let norms = Norms { rows, count: count as u32, d: memory.d as u32, norms };
             let config = blocks(norms.count.div_ceil(DISTANCE_THREADS), DISTANCE_THREADS);
-            // SAFETY: the argument is the kernel's parameter; its pointers are to this search's buffers,
-            // which are as long as it says.
+            // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of this search with
+            // the sizes that it states.
             unsafe { launch(stream, &function, config, &norms) }?;
         }
         Ok(())
@@ -178,7 +177,7 @@ impl Expanded {
     /// Queues the kernels that fill a tile by the expanded form.
     ///
     /// # Errors
-    /// The driver's, and cuBLAS'.
+    /// Those of the driver and of cuBLAS.
     pub fn fill(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -189,7 +188,7 @@ impl Expanded {
         let (point_norms, query_norms) =
             (buffers.points.device_ptr(stream).0, buffers.queries.device_ptr(stream).0);
         let tile = Distances { point_norms, query_norms, ..*tile };
-        // What is counted is of one order of summation.
+        // Errors are counted for a fixed order of summation, so without cuBLAS.
         let Some(blas) = self.blas.as_ref().filter(|_| build == Build::Timed) else {
             return matrix::launch(stream, &self.product, &tile, Kernel::Registers);
         };
@@ -200,7 +199,7 @@ impl Expanded {
         unsafe { launch(stream, &self.complete, config, &tile) }
     }
 
-    /// The selection of what the expanded form finds, in place of the answers.
+    /// Redirects a selection to the buffers for the expanded form's result.
     pub fn selection(&mut self, stream: &Arc<CudaStream>, selection: Selection) -> Selection {
         let buffers = self.buffers();
         let (indices, squared_distances) =
@@ -208,10 +207,11 @@ impl Expanded {
         Selection { indices, squared_distances, first_query: 0, counts: 0, ..selection }
     }
 
-    /// Queues the count of what it finds that is not among the neighbours, which `selection` has found.
+    /// Queues the count of points that the expanded form finds but that are not among the neighbours in
+    /// `selection`.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn count_wrong(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -235,28 +235,28 @@ impl Expanded {
     }
 }
 
-/// Opens cuBLAS on a stream for so many points; the error is a clause that says why it cannot be used.
+/// Opens cuBLAS on a stream for n points; the error is a clause that says why it cannot be used.
 fn open_blas(stream: &Arc<CudaStream>, n: usize) -> Result<CudaBlas, String> {
     if n.next_multiple_of(4) > i32::MAX as usize {
-        return Err(format!("its sizes end at {} points", i32::MAX));
+        return Err(format!("it supports at most {} points", i32::MAX));
     }
     // cudarc panics if the library is missing, so check first.
     // SAFETY: only locates and loads a library.
     if !unsafe { sys::is_culib_present() } {
-        return Err("its library was not found (libcublas.so.13)".to_owned());
+        return Err("libcublas.so.13 was not found".to_owned());
     }
-    CudaBlas::new(Arc::clone(stream)).map_err(|error| format!("it does not start ({:?})", error.0))
+    CudaBlas::new(Arc::clone(stream)).map_err(|error| format!("it failed to start: {:?}", error.0))
 }
 
-/// Queues the products of all pairs of a tile, in FP32: row by row, or, as cuBLAS sees it, points × queriesᵀ
-/// column by column.
+/// Queues the products of all pairs of a tile, in FP32: row by row, or, from the view of cuBLAS, points ×
+/// queriesᵀ column by column.
 fn multiply(blas: &CudaBlas, tile: &Distances) -> Result<(), DriverError> {
     use sys::cublasOperation_t::{CUBLAS_OP_N, CUBLAS_OP_T};
     let (n, queries, d, pitch) = (tile.n as i32, tile.query_count as i32, tile.d as i32, tile.pitch as i32);
     let first = tile.queries + 4 * u64::from(tile.first_query) * u64::from(tile.d);
     let (alpha, beta) = (1.0f32, 0.0f32);
-    // SAFETY: the matrices lie in this search's buffers, which are as long as the sizes say; the handle is of
-    // their context.
+    // SAFETY: the matrices are in buffers of this search with the sizes stated; the handle belongs to their
+    // context.
     let done = unsafe {
         result::sgemm(
             *blas.handle(),

@@ -19,10 +19,10 @@ pub(super) const MOST_BYTES: usize = 4 << 30;
 /// Maximum number of blocks along a grid's second axis.
 const MOST_BLOCKS: usize = 65_535;
 
-/// Rows of a tile are a multiple of as many floats, so that they are read four at a time.
+/// Rows of a tile are padded to a multiple of this, so that they can be read as vectors of four floats.
 const VECTOR: usize = 4;
 
-/// How the distances are computed, by the rule of all engines.
+/// How the distances are computed, by the rule that all engines share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kernel {
     Naive,
@@ -31,7 +31,7 @@ pub enum Kernel {
 }
 
 impl Kernel {
-    /// The kernel that a parameter's word is for.
+    /// The kernel for a parameter's value.
     pub fn named(word: &str) -> Self {
         match word {
             "naive" => Self::Naive,
@@ -48,7 +48,7 @@ impl Kernel {
         }
     }
 
-    /// The grid that makes so many queries' distances to so many points.
+    /// The grid for the distances of `queries` queries to `points` points.
     fn grid(self, points: u32, queries: u32) -> (u32, u32, u32) {
         match self {
             Self::Naive => (points.div_ceil(NAIVE_POINTS), queries, 1),
@@ -58,11 +58,11 @@ impl Kernel {
     }
 }
 
-/// The tile, and how it is filled.
+/// The tile, and the kernel that fills it.
 pub struct Matrix {
     kernel: Kernel,
     function: CudaFunction,
-    /// Floats from one row to the next.
+    /// Floats per row, with padding.
     pub pitch: usize,
     /// Rows of the tile.
     pub rows: usize,
@@ -70,12 +70,12 @@ pub struct Matrix {
 }
 
 impl Matrix {
-    /// A tile for so many points and queries, where each row needs `row_bytes` more; both take at most half
-    /// of what is free beside the `others`: bytes of points, queries and answers, which are reserved after
-    /// it.
+    /// A tile for n points and q queries, where each row needs another `row_bytes`. Both use at most half of
+    /// the free memory after subtracting `others`: the bytes of points, queries and answers, which are
+    /// reserved later.
     ///
     /// # Errors
-    /// Why the kernel is not there.
+    /// Why the kernel is unavailable.
     pub fn new(
         cuda: &mut Cuda,
         kernel: Kernel,
@@ -102,14 +102,14 @@ impl Matrix {
     /// Reserves the tile.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn reserve(&mut self, stream: &Arc<CudaStream>) -> Result<(), DriverError> {
         // SAFETY: uninitialised memory, written before it is read.
         self.distances = Some(unsafe { stream.alloc(self.pitch * self.rows) }?);
         Ok(())
     }
 
-    /// The first rows of the tile, as kernels take them.
+    /// The first rows of the tile, as a kernel argument.
     pub fn tile(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -135,10 +135,10 @@ impl Matrix {
         }
     }
 
-    /// Queues the kernel that fills the first rows of the tile, and gives the tile's address.
+    /// Queues the kernel that fills the first rows of the tile; returns the tile's address.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     pub fn fill(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -152,10 +152,10 @@ impl Matrix {
     }
 }
 
-/// Queues a kernel that fills a tile as `like` does.
+/// Queues a kernel that fills a tile with the launch parameters of `like`.
 ///
 /// # Errors
-/// The driver's.
+/// Those of the driver.
 pub fn launch(
     stream: &Arc<CudaStream>,
     function: &CudaFunction,
@@ -164,7 +164,7 @@ pub fn launch(
 ) -> Result<(), DriverError> {
     let grid_dim = like.grid(tile.pitch as u32, tile.query_count);
     let config = LaunchConfig { grid_dim, block_dim: (DISTANCE_THREADS, 1, 1), shared_mem_bytes: 0 };
-    // SAFETY: the argument is the kernel's parameter; its pointers are to a search's buffers, which are as
-    // long as it says.
+    // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of a search with the sizes
+    // that it states.
     unsafe { memory::launch(stream, function, config, tile) }
 }

@@ -1,18 +1,18 @@
 //! The selectors on an NVIDIA GPU: those of [`crate::select`], over a matrix of distances in device memory or
 //! computing them on the fly.
 //!
-//! The matrix is made tile by tile, a tile being all distances of some queries: a query's are no more numbers
-//! than the points have.
+//! The matrix is computed in tiles, each with all distances of some queries. A query has as many distances as
+//! there are points, so a tile of one query always fits.
 //!
 //! | file | holds |
 //! |---|---|
 //! | `bits.rs` | the launches of `bits` |
 //! | `distances.rs` | the engine `distance-matrix`, which times the filling alone, and the expanded form |
 //! | `matrix.rs` | the tile, and the launches that fill it |
-//! | `one_launch.rs` | the selectors that are one launch for each tile |
+//! | `one_launch.rs` | the selectors with one launch per tile |
 //! | `passes.rs` | the launches of `radix-select`, `sample-select` and `sort` |
-//! | `search.rs` | a search: tile after tile, or without a matrix |
-//! | `trace.rs` | the launches that write down how a query's neighbours are selected |
+//! | `search.rs` | the search, tile by tile, or without a matrix |
+//! | `trace.rs` | the launches that record the selection of a query's neighbours |
 
 mod bits;
 mod distances;
@@ -47,29 +47,28 @@ use crate::knn::{Build, Descriptor, DeviceId, Engine, EngineError, Parameters, S
 /// The unit of the distances, which every selector needs.
 const DISTANCES: &str = "select/distances";
 
-/// A selector that was loaded, or [`EngineError::Unavailable`].
+/// A loaded selector, or [`EngineError::Unavailable`].
 pub type Loaded = Result<Box<dyn DeviceSelector>, EngineError>;
 
-/// Loads a selector for a problem's sizes.
+/// Loads a selector for a problem's shape.
 pub type LoadSelector = fn(&mut Cuda, &Shape, &Parameters) -> Loaded;
 
-/// Where the distances come from that a selector selects from.
+/// Where a selector's distances come from.
 #[derive(Clone, Copy)]
 pub enum Source {
-    /// A matrix in device memory, made tile by tile.
+    /// A matrix in device memory, computed in tiles.
     Matrix,
-    /// The selector computes them from points in this layout; a block answers so many queries.
+    /// The selector computes them from points in this layout.
     OnTheFly {
-        /// Of the points.
         layout: Layout,
-        /// How many queries a block selects for.
+        /// Queries per block.
         queries: usize,
     },
 }
 
 /// Finds the k smallest of each row of a tile, or the k nearest of queries.
 pub trait DeviceSelector {
-    /// What its parameters resolved to.
+    /// The resolved parameters.
     fn parameters(&self) -> Parameters;
 
     /// Where its distances come from.
@@ -77,7 +76,7 @@ pub trait DeviceSelector {
         Source::Matrix
     }
 
-    /// How the search fills its matrix, and what of it is timed. It is asked once.
+    /// How the search fills its matrix, and what it times. Called once.
     fn frame(&mut self) -> Frame {
         Frame::of(&self.parameters())
     }
@@ -90,16 +89,16 @@ pub trait DeviceSelector {
     /// Reserves that memory.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     fn reserve(&mut self, _stream: &Arc<CudaStream>, _rows: usize) -> Result<(), DriverError> {
         Ok(())
     }
 
-    /// Queues the selection of a tile, or of a range of queries. The build is `Timed` or `Counted`;
-    /// `selection` lacks what is of one selector only.
+    /// Queues the selection of a tile, or of a range of queries. The build is `Timed` or `Counted`; fields of
+    /// `selection` that are specific to a selector are not set.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     fn launch(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -107,21 +106,21 @@ pub trait DeviceSelector {
         build: Build,
     ) -> Result<(), DriverError>;
 
-    /// Whether something of each tile is left to [`DeviceSelector::finish`].
+    /// Whether [`DeviceSelector::finish`] does work for each tile.
     fn leaves_out(&self) -> bool {
         false
     }
 
-    /// Queues what is not timed of a tile that was launched.
+    /// Queues the untimed work for a tile that was launched.
     ///
     /// # Errors
-    /// The driver's.
+    /// Those of the driver.
     fn finish(&mut self, _stream: &Arc<CudaStream>, _selection: Selection) -> Result<(), DriverError> {
         Ok(())
     }
 }
 
-/// What a search's time is of.
+/// What a search's time includes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Timed {
     All,
@@ -129,19 +128,19 @@ pub enum Timed {
     Distances,
 }
 
-/// How a search fills its matrix, and what of it is timed.
+/// How a search fills its matrix, and what it times.
 pub struct Frame {
-    /// How the matrix is filled from which the answers are.
+    /// The kernel that fills the matrix from which the answer is selected.
     kernel: Kernel,
     timed: Timed,
-    /// What fills the matrix in the time that counts, if it is not `kernel`.
+    /// The timed kernel, if it is not `kernel`.
     expanded: Option<Expanded>,
-    /// Why that is not as was asked for.
+    /// Why the timed kernel is not the requested one.
     note: Option<String>,
 }
 
 impl Frame {
-    /// What the parameters that every selector has say.
+    /// From the parameters that all selectors share.
     fn of(resolved: &Parameters) -> Self {
         let timed = if resolved.get("timed") == Some("selection") { Timed::Selection } else { Timed::All };
         Self {
@@ -153,10 +152,10 @@ impl Frame {
     }
 }
 
-/// Opens a given GPU for a selector, which `load` loads.
+/// Opens a given GPU for a selector; `load` loads the selector.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], saying what is missing and how to get it.
+/// [`EngineError::Unavailable`], which says what is missing and how to get it.
 pub fn open_selector(
     device: DeviceId,
     descriptor: &'static Descriptor,

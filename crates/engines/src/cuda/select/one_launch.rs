@@ -1,4 +1,4 @@
-//! The selectors that are one launch for each tile, a row of the tables of `crate::select` each.
+//! The selectors with one launch per tile, each a row of the tables of `crate::select`.
 
 use std::sync::Arc;
 
@@ -25,34 +25,32 @@ use crate::select::{
     warp_select,
 };
 
-/// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// Bytes of shared memory that every GPU gives a block unasked.
+/// Bytes of shared memory that every GPU gives a block by default.
 const SHARED_BYTES: u32 = 48 << 10;
 
-/// A selector of one kernel, whose parameter is the selection.
+/// A selector with a single kernel, whose parameter is the selection.
 struct OneLaunch {
     parameters: Parameters,
     kernels: BuildKernels,
-    /// Rows that a block selects from.
+    /// Rows per block.
     rows: u32,
-    /// Of a block.
     threads: u32,
-    /// Dynamic shared memory of a block.
+    /// Dynamic shared memory per block.
     shared_bytes: u32,
-    /// Whether several threads add to the counts of a row, which then begin at zero.
+    /// Whether several threads add to the counts of a row, which must then start at zero.
     adds: bool,
-    /// Keys of each row of a tile that are in device memory.
+    /// Keys in device memory per row of a tile.
     keys: usize,
     memory: Option<CudaSlice<u64>>,
-    /// Completes a selection by what this selector alone needs; with the address of the keys in device
-    /// memory.
+    /// Sets the fields of a selection that are specific to this selector, given the address of the keys in
+    /// device memory.
     complete: Box<dyn Fn(Selection, CUdeviceptr) -> Selection>,
 }
 
 impl OneLaunch {
-    /// A selector with a row a block of so many threads.
+    /// A selector with one row per block of `threads` threads.
     fn new(parameters: Parameters, kernels: BuildKernels, threads: u32) -> Self {
         let complete = Box::new(|selection, _| selection);
         Self {
@@ -96,13 +94,13 @@ impl DeviceSelector for OneLaunch {
         let selection = (self.complete)(selection, keys);
         if self.adds && build == Build::Counted {
             let bytes = 4 * (COUNTS * selection.query_count) as usize;
-            // SAFETY: the buffer of counts has as many for each row of the selection.
+            // SAFETY: the buffer of counts has this many for each row of the selection.
             unsafe { result::memset_d8_async(selection.counts, 0, bytes, stream.cu_stream()) }?;
         }
         let blocks = blocks(selection.query_count.div_ceil(self.rows), self.threads);
         let config = LaunchConfig { shared_mem_bytes: self.shared_bytes, ..blocks };
-        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are
-        // as long as it says, and to keys of as many rows as a tile has.
+        // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of the search with the
+        // sizes that it states, and to keys for every row of a tile.
         unsafe { launch(stream, self.kernels.of(build), config, &selection) }
     }
 }
@@ -110,7 +108,7 @@ impl DeviceSelector for OneLaunch {
 /// Loads `bits-global`.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`](crate::knn::EngineError::Unavailable), as those below.
+/// [`EngineError::Unavailable`](crate::knn::EngineError::Unavailable), like the functions below.
 pub fn load_bits_global(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
     let kernels =
         BuildKernels::load(cuda, BITS_GLOBAL.id, Unit::new("select/bits_global", 0, 0), bits_global_entry)?;
@@ -142,7 +140,7 @@ pub fn load_merge_path(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) 
     }))
 }
 
-/// Loads `merge-queue`: a warp a query, as many in a block as shared memory has room for.
+/// Loads `merge-queue`: one warp per query, and as many warps per block as shared memory allows.
 pub fn load_merge_queue(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
     let (sizes, parameters) = merge_queue::resolved(shape.k, parameters);
     let unit = Unit::new("select/merge_queue", 0, 0);
@@ -212,7 +210,7 @@ pub fn load_block_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters
     Ok(Box::new(OneLaunch { shared_bytes: 8 * capacity as u32 * warps / 2, ..selector }))
 }
 
-/// A selector by queues of lanes, with so many warps a block.
+/// A selector by queues of lanes, with `warps` warps per block.
 fn queues(
     cuda: &mut Cuda,
     engine: EngineId,
@@ -233,7 +231,6 @@ fn queues(
 /// `bits-fused`, which has no matrix.
 struct BitsFused {
     layout: Layout,
-    /// Of a block.
     warps: u32,
     kernels: BuildKernels,
 }
@@ -243,11 +240,11 @@ pub fn load_bits_fused(cuda: &mut Cuda, shape: &Shape, _parameters: &Parameters)
     let capacity = bits_fused::capacity(shape.k) as u32;
     let unit = Unit::new("select/bits_fused", capacity, 0);
     let kernels = BuildKernels::load(cuda, BITS_FUSED.id, unit, |build| bits_fused_entry(capacity, build))?;
-    // The layout brings the points into windows by it.
+    // The layout uses this kernel to transpose the points into windows.
     cuda.kernel(BITS_FUSED.id, unit.of_build(Build::Timed), GROUP_ROWS_ENTRY)?;
     let warps = if capacity <= FUSED_FEW { FUSED_WARPS } else { FUSED_WARPS / 2 };
     let tile = if capacity <= FUSED_NARROW { FUSED_TILE } else { FUSED_TILE / 2 };
-    // Of these the layout needs the window and the tile.
+    // The layout only uses the window and the tile of this policy.
     let (window, batch) = (FUSED_GROUPS, FUSED_GROUPS * WARP);
     let policy = Policy { warps, queries: FUSED_QUERIES, window, batch, slots: 1, tile, min_blocks: 0 };
     Ok(Box::new(BitsFused { layout: Layout::new(shape.n, shape.d, unit, policy), warps, kernels }))
@@ -268,11 +265,11 @@ impl DeviceSelector for BitsFused {
         selection: Selection,
         build: Build,
     ) -> Result<(), DriverError> {
-        // Warps begin at a multiple of their queries, so that what is counted does not depend on the range.
+        // Warps begin at a multiple of their queries, so that the counters do not depend on the range.
         let queries = selection.query_count + selection.first_query % FUSED_QUERIES;
         let config = blocks(queries.div_ceil(self.warps * FUSED_QUERIES), self.warps * WARP);
-        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are
-        // as long as it says.
+        // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of the search with the
+        // sizes that it states.
         unsafe { launch(stream, self.kernels.of(build), config, &selection) }
     }
 }

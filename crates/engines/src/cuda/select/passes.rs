@@ -1,6 +1,6 @@
-//! The launches of the selectors that read a row several times. `radix-select` and `sample-select`: a block a
-//! row, and then a sort of what each row found. `sort`: all rows together, a block each, or one after the
-//! other by the index's radix sort, on all multiprocessors.
+//! The launches of the selectors that read a row several times. `radix-select` and `sample-select` use one
+//! block per row, and then sort each row's result. `sort` sorts all rows together, with one block each, or
+//! one row after the other by the index's radix sort, on all multiprocessors.
 
 use std::sync::Arc;
 
@@ -25,9 +25,9 @@ pub(super) const MULTI_PASS: &str = "select/multi_pass";
 
 struct Selector {
     parameters: Parameters,
-    /// A pass divides into 2^bits.
+    /// A pass divides into 2^bits buckets.
     bits: u32,
-    /// Words of auxiliary memory of a row.
+    /// Words of auxiliary memory per row.
     words: usize,
     auxiliary: Option<CudaSlice<u32>>,
     kernels: BuildKernels,
@@ -64,9 +64,8 @@ fn load(
     Ok(Box::new(Selector { parameters, bits, words, auxiliary: None, kernels, sort_found }))
 }
 
-/// Words of auxiliary memory of a row: a pass goes on with half of the distances at most, the one after it
-/// with half of those, and with their positions where these are moved; then those found are sorted by way of
-/// it.
+/// Words of auxiliary memory per row: a pass keeps at most half of the distances, the next one half of those,
+/// with their positions if these are moved. The final sort reuses the memory.
 pub(super) fn words(shape: &Shape, moves_positions: bool) -> usize {
     let narrowed = (shape.n / 2).next_multiple_of(4) + (shape.n / 4).next_multiple_of(4);
     let found = 2 * shape.k.min(shape.n);
@@ -74,7 +73,7 @@ pub(super) fn words(shape: &Shape, moves_positions: bool) -> usize {
 }
 
 impl Selector {
-    /// Queues one of the kernels, a block of so many threads for each row.
+    /// Queues one of the kernels, with one block of `threads` threads per row.
     fn launch_one(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -94,8 +93,8 @@ impl Selector {
             stages: if self.parameters.get("stages") == Some("1") { 1 } else { 2 },
             bits: self.bits,
         };
-        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are
-        // as long as it says.
+        // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of the search with the
+        // sizes that it states.
         unsafe { launch(stream, function(self), blocks(selection.query_count, threads), &passes) }
     }
 
@@ -114,8 +113,7 @@ impl DeviceSelector for Selector {
     }
 
     fn reserve(&mut self, stream: &Arc<CudaStream>, rows: usize) -> Result<(), DriverError> {
-        // Distances are read four at a time: those behind the last are not looked at, but should be
-        // something.
+        // Distances are read in vectors of four; those after the last are ignored but must be initialised.
         self.auxiliary = Some(stream.alloc_zeros(rows * self.words)?);
         Ok(())
     }
@@ -139,13 +137,13 @@ impl DeviceSelector for Selector {
     }
 }
 
-/// The unit of the sort of rows, and of what the multi-pass selectors have found.
+/// The unit of the sort of rows, and of the results of the multi-pass selectors.
 pub(super) const SORT_UNIT: &str = "select/sort";
 
-/// The index's sort has fewer keys: a flag and a number share a word.
+/// The index's sort supports fewer keys than this, because a flag and a count share a word.
 const MOST_OF_QUERY: usize = 1 << 30;
 
-/// Keys of a tile, and digits, of the index's sort.
+/// Keys per tile, and digits, of the index's sort.
 const TILE: usize = (SORT_THREADS * SORT_ITEMS) as usize;
 const DIGITS: usize = 1 << SORT_BITS;
 
@@ -154,18 +152,18 @@ struct ByQuery {
     tally: CudaFunction,
     sweep: CudaFunction,
     n: usize,
-    /// For each pass the keys of each digit, then for each the next tile's number, then for each what its
-    /// tiles publish.
+    /// For each pass the counts of each digit, then for each pass the next tile's number, then for each pass
+    /// what its tiles publish.
     zeroed: Option<CudaSlice<u32>>,
 }
 
 struct Sort {
     parameters: Parameters,
-    /// Words of a row that is sorted: its distances and positions, twice.
+    /// Words per row that is sorted: its distances and positions, twice.
     words: usize,
     auxiliary: Option<CudaSlice<u32>>,
     kernels: BuildKernels,
-    /// The counted build sorts all rows together.
+    /// For the timed build; the counted build sorts all rows together.
     by_query: Option<ByQuery>,
 }
 
@@ -194,12 +192,12 @@ impl ByQuery {
         self.n.div_ceil(TILE)
     }
 
-    /// Words that have to be zero before a row is sorted.
+    /// Words that must be zero before a row is sorted.
     fn zeros(&self) -> usize {
         SORT_PASSES as usize * (DIGITS + 1 + DIGITS * self.tiles())
     }
 
-    /// Sorts a row of the matrix by way of `words`; the k nearest become row `row` of the answer.
+    /// Sorts a row of the matrix, using `words` as buffers; the k nearest become row `row` of the answer.
     fn sort(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -225,10 +223,10 @@ impl ByQuery {
             count: self.n as u32,
             shift: number as u32 * SORT_BITS,
         };
-        // SAFETY: the buffer has as many bytes.
+        // SAFETY: the buffer has this many bytes.
         unsafe { result::memset_d8_async(zeroed, 0, bytes, stream.cu_stream()) }?;
-        // SAFETY: the argument is the kernels' parameter; its pointers are to this search's buffers, which
-        // are as long as it says.
+        // SAFETY: the argument is the kernels' parameter; its pointers are to buffers of this search with the
+        // sizes that it states.
         unsafe { launch(stream, &self.tally, config, &pass(0)) }?;
         for number in 0..passes {
             // SAFETY: as above.
@@ -254,17 +252,17 @@ impl ByQuery {
     }
 }
 
-/// Sets words of device memory.
+/// Fills words of device memory.
 ///
 /// # Safety
-/// They are of a buffer that lives as long as the stream's work.
+/// They must be in a buffer that lives as long as the stream's work.
 unsafe fn memset_words(
     stream: &Arc<CudaStream>,
     address: CUdeviceptr,
     value: u32,
     count: usize,
 ) -> Result<(), DriverError> {
-    // SAFETY: as the caller holds.
+    // SAFETY: guaranteed by the caller.
     unsafe { cudarc::driver::sys::cuMemsetD32Async(address, value, count, stream.cu_stream()) }.result()
 }
 
@@ -274,7 +272,7 @@ impl DeviceSelector for Sort {
     }
 
     fn row_bytes(&self) -> usize {
-        // One row after the other needs it once; but the counted build sorts all together.
+        // Sorting row by row needs the memory once, but the counted build sorts all rows together.
         4 * self.words + self.by_query.as_ref().map_or(0, |by_query| 4 * by_query.zeros())
     }
 
@@ -307,8 +305,8 @@ impl DeviceSelector for Sort {
             auxiliary_words: self.words as u64,
             ..MultiPass::default()
         };
-        // SAFETY: the argument is the kernel's parameter; its pointers are to the search's buffers, which are
-        // as long as it says.
+        // SAFETY: the argument is the kernel's parameter; its pointers are to buffers of the search with the
+        // sizes that it states.
         unsafe { launch(stream, self.kernels.of(build), blocks(selection.query_count, ROW_THREADS), &passes) }
     }
 }

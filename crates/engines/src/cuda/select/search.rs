@@ -1,4 +1,4 @@
-//! A search by a selector: tile after tile of distances, and the selection of each; or all queries at once,
+//! A search by a selector: computes tiles of distances and selects from each; or answers all queries at once,
 //! without a matrix.
 
 use std::ops::Range;
@@ -16,14 +16,14 @@ use crate::cuda::interface::select::{COUNTS, Selection};
 use crate::cuda::search::{GpuSearch, Kernels};
 use crate::knn::{Build, Descriptor, EngineError, MAX_COUNTED_CHUNK, Measure, Parameters, Problem};
 
-/// A selector, and what fills its matrix.
+/// A selector and the matrix that it selects from.
 pub struct Select {
     descriptor: &'static Descriptor,
-    /// None where the selector computes the distances itself.
+    /// `None` if the selector computes the distances itself.
     matrix: Option<Matrix>,
     selector: Box<dyn DeviceSelector>,
     timed: Timed,
-    /// What fills the tile first, in the time that counts.
+    /// The timed kernel that fills the tile first.
     expanded: Option<Expanded>,
     note: Option<String>,
 }
@@ -65,7 +65,7 @@ pub fn load<'a>(
 }
 
 impl Select {
-    /// Fills the tile of a selection, by what fills it in the time that counts.
+    /// Fills the tile of a selection with the timed kernel.
     fn fill(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -91,8 +91,8 @@ impl Select {
         Ok(())
     }
 
-    /// Answers are of distances by the rule: fills the tile by it, if another form did. The counted build
-    /// selects from that one first.
+    /// Answers are always selected from distances by the rule: fills the tile with them, if the expanded form
+    /// filled it before. The counted build first selects from the expanded form.
     fn fill_by_rule(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -108,7 +108,7 @@ impl Select {
     }
 }
 
-/// A range of queries as a selector takes them; the distances are not there yet.
+/// A range of queries as a kernel argument; the distances are not set.
 pub fn selection(stream: &CudaStream, memory: &mut Memory, first: usize, count: usize) -> Selection {
     let Addresses { points, queries, indices, squared_distances, n, d, k, q } = memory.addresses(stream);
     let (first_query, query_count) = (first as u32, count as u32);
@@ -145,7 +145,7 @@ impl Kernels for Select {
         counts: CUdeviceptr,
     ) -> Result<f64, DriverError> {
         let stream = &cuda.stream;
-        // Where something is left out, each tile is timed by itself.
+        // If only a part is timed, each tile is timed separately.
         let timed = self.timed;
         let (mut ms, in_tiles) = (0.0, timed != Timed::All || self.selector.leaves_out());
         if !in_tiles {
@@ -197,7 +197,7 @@ impl Kernels for Select {
     fn chunk_unit(&self, cuda: &Cuda, memory: &Memory) -> usize {
         match (&self.matrix, self.selector.source()) {
             (Some(matrix), _) => matrix.rows.min(memory.q),
-            // A block per multiprocessor: fewer would take as long.
+            // One block per multiprocessor: fewer queries would take as long.
             (None, Source::OnTheFly { queries, .. }) => cuda.multiprocessors() as usize * queries,
             (None, Source::Matrix) => 1,
         }
@@ -206,14 +206,15 @@ impl Kernels for Select {
     fn chunk_ms(&self) -> f64 {
         match self.selector.source() {
             Source::Matrix => 50.0,
-            // In many dimensions so long that blocks fill the device: half as many take as long.
+            // In many dimensions, enough for blocks to fill the device: half as many queries would take as
+            // long.
             Source::OnTheFly { .. } => 200.0,
         }
     }
 
     fn first_work(&self, _memory: &Memory) -> u64 {
         match self.selector.source() {
-            // A tile is smaller.
+            // The work of a tile is limited by its size.
             Source::Matrix => 2_000_000_000,
             Source::OnTheFly { .. } => 200_000_000_000,
         }

@@ -1,5 +1,5 @@
-//! The launches that write down how one query's neighbours are selected from its row of distances, in the
-//! place of counting it.
+//! The launches that record, instead of count, how one query's neighbours are selected from its row of
+//! distances.
 
 use cudarc::driver::{CudaFunction, DevicePtrMut, PushKernelArg};
 
@@ -16,12 +16,11 @@ use crate::cuda::interface::select::{
 use crate::knn::{Build, EngineError, EngineId, Neighbors, Problem};
 use crate::select::{RADIX_SELECT, WARP_SELECT, warp_select};
 
-/// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// Selects one query's neighbours with the traced build of warp select: the words that it wrote, and the
-/// answers, of which that query's is there; `room` of the words have room at first. NVRTC compiles it on
-/// demand.
+/// Selects one query's neighbours with the traced build of warp select. Returns the recorded words and the
+/// answers, of which only that query's is valid. The buffer initially holds `room` words. NVRTC compiles the
+/// kernel on demand.
 ///
 /// # Errors
 /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`],
@@ -39,18 +38,18 @@ pub fn trace_warp_select(
     let selection = row.selection(cuda);
     let config = blocks(1, SELECT_WARPS * WARP);
     let words = cuda.record(problem, room, |trace| {
-        // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as they
-        // say.
+        // SAFETY: these are the kernel's parameters; their pointers are to buffers with the sizes that they
+        // state.
         unsafe { cuda.stream.launch_builder(&kernel).arg(&selection).arg(&trace).launch(config) }.map(drop)
     })?;
     Ok((words, row.download(cuda)?))
 }
 
-/// The same by the traced build of radix select, in two stages and with a bucket a lane; then what it found
-/// is sorted.
+/// The same with the traced build of radix select, in two stages and with one bucket per lane; the result is
+/// then sorted.
 ///
 /// # Errors
-/// The same as those of [`trace_warp_select`].
+/// See [`trace_warp_select`].
 pub fn trace_radix_select(
     cuda: &mut Cuda,
     problem: &Problem,
@@ -62,7 +61,7 @@ pub fn trace_radix_select(
     let sort_found = cuda.kernel(RADIX_SELECT.id, sort, SORT_FOUND_ENTRY)?;
     let words = words(&problem.shape(), false);
     let mut row = Row::new(cuda, RADIX_SELECT.id, problem, query, 4 * words)?;
-    // Zeros, as for any search.
+    // Zeroed, as in any search.
     let auxiliary = cuda.stream.alloc_zeros::<u32>(words);
     let mut auxiliary = auxiliary.map_err(|error| cuda.failed(error))?;
     let passes = MultiPass {
@@ -73,8 +72,8 @@ pub fn trace_radix_select(
         bits: WARP.ilog2(),
     };
     let traced = cuda.record(problem, room, |trace| {
-        // SAFETY: these are the kernel's parameters; their pointers are to buffers that are as long as they
-        // say.
+        // SAFETY: these are the kernel's parameters; their pointers are to buffers with the sizes that they
+        // state.
         unsafe {
             cuda.stream.launch_builder(&kernel).arg(&passes).arg(&trace).launch(blocks(1, PASS_THREADS))
         }
@@ -86,12 +85,11 @@ pub fn trace_radix_select(
     Ok((traced, row.download(cuda)?))
 }
 
-/// The traced build of a unit's kernel.
 fn traced(cuda: &mut Cuda, engine: EngineId, unit: Unit, name: &str) -> Result<CudaFunction, EngineError> {
     cuda.kernel(engine, Unit { builds: Builds::Traced, ..unit }, name)
 }
 
-/// The distances of one query, made as for any search, and the memory around them.
+/// The distances of one query, computed as in any search, and their memory.
 struct Row {
     memory: Memory,
     matrix: Matrix,
@@ -99,7 +97,7 @@ struct Row {
 }
 
 impl Row {
-    /// Uploads the problem and makes the distances; the selection will reserve `extra` bytes more.
+    /// Uploads the problem and computes the distances; the selection will reserve another `extra` bytes.
     fn new(
         cuda: &mut Cuda,
         engine: EngineId,
@@ -118,14 +116,12 @@ impl Row {
         Ok(Self { memory, matrix, query })
     }
 
-    /// What the selector is told.
     fn selection(&mut self, cuda: &Cuda) -> Selection {
         let tile = self.matrix.tile(&cuda.stream, &self.memory, self.query, 1);
         let selection = selection(&cuda.stream, &mut self.memory, self.query, 1);
         Selection { distances: tile.distances, pitch: tile.pitch, ..selection }
     }
 
-    /// The answers.
     fn download(&self, cuda: &Cuda) -> Result<Neighbors, EngineError> {
         let mut neighbors = Neighbors::default();
         self.memory.download(&cuda.stream, &mut neighbors).map_err(|error| cuda.failed(error))?;

@@ -1,7 +1,7 @@
 //! Few queries on an NVIDIA GPU: the engine `cuda-split`.
 //!
 //! The points are split over the whole GPU, so that one query keeps it as busy as thousands do. A sample of
-//! the points bounds each query's k-th distance; points within the bound are collected, and the k nearest of
+//! the points bounds each query's k-th distance. Points within the bound are collected, and the k nearest of
 //! them are selected (described in `cuda/split/split.cuh`). The neighbours are bit-identical to every other
 //! engine's. No warp owns a query and merges, so there are no counters.
 //!
@@ -19,7 +19,7 @@ use crate::knn::{Cost, Descriptor, DeviceKind, EngineId, Keeps, Place, Shape, co
 
 /// The registry's row for `cuda-split`.
 pub static SPLIT: Descriptor = Descriptor {
-    about: "An NVIDIA GPU for few queries: the points are split over the whole chip; counts no merges.",
+    about: "For few queries on an NVIDIA GPU: splits the points over the whole GPU; counts no merges.",
     source: "cuda/split/",
     code: code!["cuda/split/split.cuh", "cuda/split/window.cuh"],
     document: "docs/kernel.md",
@@ -34,7 +34,7 @@ pub static SPLIT: Descriptor = Descriptor {
     })
 };
 
-/// The unit for 2, 3 or, as 0, any other number of dimensions.
+/// The unit for 2 or 3 dimensions, or 0 for any other number.
 fn unit(dims: u32) -> Unit {
     Unit::new("split/split", 0, dims)
 }
@@ -51,7 +51,7 @@ fn cost(shape: &Shape) -> Cost {
         .search("launch", 1.0, 0.018)
         .search("queries", q * (111.0 + k), 4.5e-7);
     let pairs = n * q.max(FILLING);
-    // Kernels for other than two or three dimensions read the points one dimension at a time.
+    // Kernels for any d except 2 and 3 read the points one dimension at a time.
     if shape.d < 4 {
         cost.search("distances", pairs * d, 1.25e-10)
     } else {

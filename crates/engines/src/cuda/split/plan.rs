@@ -13,10 +13,10 @@ const ALL: u32 = 8192;
 const GROUPS_PER_NEIGHBOUR: u64 = 4;
 /// The cost of collecting a point, in units of distances; measured on an H200.
 const HIT_COST: f64 = 400.0;
-/// Capacity of a list relative to its estimated length: if the points are spatially ordered, more of them
-/// fall within the bound than in random order.
+/// Capacity of a list relative to its estimated length: if the points are spatially ordered, more of them are
+/// within the bound than in random order.
 const LIST_MARGIN: f64 = 4.0;
-/// The lists of a few queries may be longer still: if a query's list overflows, one block has to scan all
+/// With few queries the lists may be longer still: if a query's list overflows, one block has to scan all
 /// points for it.
 const ROOMY_LIST: u64 = 1 << 16;
 const ROOMY_LISTS: u64 = 1 << 22;
@@ -24,7 +24,6 @@ const ROOMY_LISTS: u64 = 1 << 22;
 const SCRATCH: u64 = 1 << 29;
 /// Blocks per multiprocessor: eight run at a time, and with this many the last to finish leaves little idle.
 const BLOCKS: u64 = 32;
-/// Blocks resident on a multiprocessor.
 const RESIDENT_BLOCKS: u32 = 8;
 
 /// The partition of a problem.
@@ -78,7 +77,6 @@ impl Plan {
         plan
     }
 
-    /// Bytes of a query's minima, bound, count and list.
     fn query_bytes(&self) -> u64 {
         8 * u64::from(self.capacity) + 4 * u64::from(self.groups()) + 8
     }
@@ -91,7 +89,7 @@ impl Plan {
     /// Chooses the sample and returns the expected number of points within a bound.
     ///
     /// A sample of s points costs s distances and lets about k n / s points through, each of which costs
-    /// [`HIT_COST`] distances: the sum is smallest at s = √(k n · [`HIT_COST`]).
+    /// [`HIT_COST`] distances. The sum is smallest at s = √(k n · [`HIT_COST`]).
     fn sample(&mut self, k: u64) -> f64 {
         let n = f64::from(self.n);
         if self.n <= ALL || u64::from(self.n) <= 16 * k {
@@ -110,8 +108,8 @@ impl Plan {
         let clusters = windows * (self.window_points() / CLUSTER);
         (self.windows, self.window_groups) = (windows, window_groups);
         self.spacing = (u64::from(self.n / CLUSTER) << 32) / u64::from(clusters);
-        // The k-th smallest group minimum bounds as many sampled points as, at random, fall into k of the
-        // groups.
+        // The number of sampled points within the k-th smallest group minimum is the number that, at random,
+        // hit k of the groups.
         let sampled = -groups * (-(k as f64) / groups).ln_1p();
         // The bound is rounded up by at most 1/16.
         1.03 * sampled * n / f64::from(clusters * CLUSTER)

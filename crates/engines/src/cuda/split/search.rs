@@ -60,12 +60,12 @@ struct Stages {
 /// The partition of a problem, and the kernels that answer it.
 pub struct SplitKernels {
     plan: Plan,
-    /// Kept alive for the arguments, which point into it.
+    /// Keeps the buffers alive to which the arguments point.
     _scratch: Scratch,
     /// Kernel arguments, without the queries of a launch.
     arguments: Split,
     stages: Stages,
-    /// The queries last searched and, once that search was repeated, its graph.
+    /// The queries of the last search and, after a repetition, its graph.
     last: (Range<usize>, Option<CudaGraph>),
 }
 
@@ -112,7 +112,7 @@ impl SplitKernels {
         for first in queries.clone().step_by(chunk) {
             let query_count = (queries.end - first).min(chunk) as u32;
             let arguments = Split { first_query: first as u32, query_count, ..self.arguments };
-            // SAFETY: the pointers are to this search's buffers, which are as long as the arguments say.
+            // SAFETY: the pointers are to buffers of this search with the sizes that the arguments state.
             unsafe { self.stages.launch(stream, &self.plan, arguments) }?;
         }
         Ok(())
@@ -134,8 +134,7 @@ impl SplitKernels {
 
 impl Stages {
     fn load(cuda: &mut Cuda, plan: &Plan, q: usize) -> Result<Self, EngineError> {
-        // A single query has its own kernel, in which the registers that other kernels need for further
-        // queries are free.
+        // A single query has its own kernels, because its registers suffice for more loads in flight.
         let rows_of = if plan.dims == 0 && q == 1 { "_one" } else { "" };
         let mut stage =
             |name: &str| cuda.kernel(super::SPLIT.id, super::unit(plan.dims), &split_entry(name, plan.dims));
@@ -160,7 +159,7 @@ impl Stages {
     /// Launches all stages for a chunk of queries.
     ///
     /// # Safety
-    /// The arguments' pointers must be to buffers as long as the arguments say.
+    /// The arguments' pointers must be to buffers with the sizes that the arguments state.
     unsafe fn launch(&self, stream: &CudaStream, plan: &Plan, arguments: Split) -> Result<(), DriverError> {
         let queries = arguments.query_count;
         let sample = plan.sample_shape(queries, self.multiprocessors);
@@ -181,11 +180,11 @@ impl Stages {
     }
 }
 
-/// Launches a kernel, with `overlap` before the preceding one ends; `cudarc`'s own launches do not support
+/// Launches a kernel, with `overlap` before the preceding one ends. `cudarc`'s own launches do not support
 /// attributes.
 ///
 /// # Safety
-/// The arguments' pointers must be to buffers as long as the arguments say.
+/// The arguments' pointers must be to buffers with the sizes that the arguments state.
 unsafe fn launch(
     stream: &CudaStream,
     function: &CudaFunction,

@@ -16,7 +16,7 @@ use crate::cuda::interface::step::{
 use crate::knn::{Metric, Problem};
 use crate::step::{Clustering, Clusters, Scale, first_seed};
 
-/// Clusters of the points on a device, in the form cached with them.
+/// Clusters of the points on a device, as they are cached with them.
 pub struct DeviceClusters {
     pub clustering: Clustering,
     pub count: usize,
@@ -31,7 +31,7 @@ pub struct DeviceClusters {
 }
 
 impl DeviceClusters {
-    /// Bytes of n points in so many clusters, and of finding them.
+    /// Bytes needed to find and hold `clusters` clusters of n points.
     pub fn bytes(n: usize, d: usize, clusters: usize) -> u64 {
         let (n, d, clusters) = (n as u64, d as u64, clusters as u64 + 32);
         let kept = 4 * (d + 1) * (n + 32 * clusters) + (8 * d + 24) * clusters;
@@ -65,7 +65,7 @@ impl DeviceClusters {
         })
     }
 
-    /// The spheres as kernels have them.
+    /// The spheres as a kernel argument.
     pub fn spheres(&self, stream: &Arc<CudaStream>) -> interface::Spheres {
         interface::Spheres {
             centres: self.centres.device_ptr(stream).0,
@@ -88,7 +88,7 @@ pub struct Clusterer {
 
 impl Clusterer {
     /// # Errors
-    /// Why there are no kernels.
+    /// Why the kernels are unavailable.
     pub fn load(kernels: &mut Kernels) -> Result<Self, String> {
         let mut step = |name: &str| kernels.function(Unit::new(super::CLUSTER, 0, 0), &step_entry(name));
         Ok(Self {
@@ -99,11 +99,11 @@ impl Clusterer {
         })
     }
 
-    /// Divides points into at most so many clusters: the number of each point's cluster, as the twin finds
-    /// it.
+    /// Divides points into at most the given number of clusters; returns each point's cluster, equal to the
+    /// twin's result.
     ///
     /// # Safety
-    /// `rows` is the address of the problem's points, row by row.
+    /// `rows` must be the address of the problem's points, row by row.
     ///
     /// # Errors
     /// Those of the driver.
@@ -119,7 +119,7 @@ impl Clusterer {
         let low = stream.clone_htod(&scale.low)?;
         let scale =
             interface::Scale { low: low.device_ptr(stream).0, cells: scale.cells, weights: scale.weights };
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         let seeds = unsafe { self.seeds(stream, rows, scale, [n, d], clustering.clusters) }?;
         let points = problem.points();
         let centres: Vec<f32> =
@@ -144,7 +144,7 @@ impl Clusterer {
                 d: d as u32,
                 clusters: clusters as u32,
             };
-            // SAFETY: `Lloyd` is the kernels' parameter, and its buffers are as long as it says.
+            // SAFETY: `Lloyd` is the kernels' parameter, and its buffers have the sizes that it states.
             unsafe { launch(stream, &self.assign, threads(n, ASSIGN_THREADS), &lloyd) }?;
             if read(stream, &changed)? == [0] || iteration == clustering.iterations {
                 break;
@@ -155,10 +155,10 @@ impl Clusterer {
         read(stream, &assigned)
     }
 
-    /// The positions of the seeds, of n points in d dimensions.
+    /// The positions of the seeds among n points in d dimensions.
     ///
     /// # Safety
-    /// `rows` is the address of n rows of d numbers, and as many are at `scale.low`.
+    /// `rows` must be the address of n rows of d numbers, and `scale.low` that of d numbers.
     unsafe fn seeds(
         &self,
         stream: &Arc<CudaStream>,
@@ -185,20 +185,20 @@ impl Clusterer {
                 d: d as u32,
                 blocks: sums_of as u32,
             };
-            // SAFETY: `Seeding` is the kernels' parameter, and its buffers are as long as it says.
+            // SAFETY: `Seeding` is the kernels' parameter, and its buffers have the sizes that it states.
             unsafe {
                 launch(stream, &self.weigh, threads(n, SEED_THREADS), &seeding)?;
                 launch(stream, &self.choose, blocks(1, SEED_THREADS), &seeding)?;
             }
         }
         let seeds = read(stream, &seeds)?;
-        // From the first turn on that found all points at the places of seeds.
+        // Seeds are missing from the first turn on at which all points coincided with seeds.
         let count = seeds.iter().position(|&seed| seed == u32::MAX).unwrap_or(clusters);
         Ok(seeds[..count].to_vec())
     }
 }
 
-/// A launch of at least so many threads, in blocks of `block`.
+/// A launch of at least `count` threads, in blocks of `block`.
 fn threads(count: usize, block: u32) -> LaunchConfig {
     blocks(count.div_ceil(block as usize) as u32, block)
 }

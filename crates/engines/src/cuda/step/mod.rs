@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `cluster.rs` | clusters in device memory, and the launches of k-means |
 //! | `search.rs` | the launches that answer queries |
-//! | `share.rs` | those that answer few queries, each by several warps |
+//! | `share.rs` | the launches that answer few queries, each by several warps |
 
 mod cluster;
 mod search;
@@ -16,22 +16,20 @@ use super::search::open;
 use crate::knn::{Descriptor, DeviceId, Engine, EngineError};
 use crate::step::Plan;
 
-/// The unit of clustering.
 const CLUSTER: &str = "step/cluster";
 
-/// The unit of what comes before clusters are visited.
+/// The unit of the steps before clusters are visited.
 const ORDER: &str = "step/order";
 
-/// The unit of the visit by several warps a query.
+/// The unit of the visit by several warps per query.
 const SHARE: &str = "step/share";
 
-/// The unit of the visit.
 const VISIT: &str = "step/visit";
 
-/// Opens a given GPU for the engine of a descriptor, one of the two.
+/// Opens a given GPU for one of the two engines.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`], saying what is missing and how to get it.
+/// [`EngineError::Unavailable`], which says what is missing and how to get it.
 pub fn open_step(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {
     open(descriptor, device, Unit::new(ORDER, 0, 0), move |cuda, problem, parameters| {
         let plan = Plan::new(problem, parameters, descriptor.is_exhaustive);

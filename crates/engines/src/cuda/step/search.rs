@@ -25,27 +25,26 @@ use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::registers_for;
 use crate::step::{Clusters, MEASURES, Plan, groups_in_cluster};
 
-/// Points of a group: a lane each.
+/// Points per group: one per lane.
 const WARP: usize = 32;
 
-/// Shared memory of a block without asking for more.
+/// Shared memory of a block without opting in to more.
 const SHARED: usize = 48 << 10;
 
-/// Queries whose order, and distances that are stored, between two kernels.
+/// The most queries whose order is stored between two kernels, and the most distances.
 const MOST_ORDERED: usize = 1 << 14;
 const MOST_DISTANCES: usize = 1 << 28;
 
-/// Groups of 32 points as the twin has them, window by window.
+/// Groups of 32 points as in the twin, stored as windows.
 const GROUPS: Form = Form::Windows { window: 1, tile: 1 };
 
-/// What is made of the points on a device.
+/// The points on a device, prepared for one of the two algorithms.
 enum Prepared {
     Clusters { clusters: Arc<DeviceClusters>, order: CudaFunction },
     Rows { groups: usize, groups_in_cluster: usize, distances: CudaFunction, minima: CudaFunction },
 }
 
 impl Prepared {
-    /// The number of clusters.
     fn clusters(&self) -> usize {
         match self {
             Self::Clusters { clusters, .. } => clusters.count,
@@ -56,27 +55,27 @@ impl Prepared {
 
 /// Buffers between kernels, for the queries of one slice.
 struct Scratch {
-    /// Of no length where the visit sorts by itself.
+    /// Minimal if the visit sorts by itself.
     order: CudaSlice<u64>,
-    /// Of no length where there is an index.
+    /// Minimal if there is an index.
     distances: CudaSlice<f32>,
 }
 
-/// A problem's points as they are searched, and the kernels.
+/// A problem's prepared points, and the kernels.
 pub struct Step {
     descriptor: &'static Descriptor,
     plan: Plan,
     prepared: Prepared,
     visit: BuildKernels,
-    /// The timed visit where queries are few.
+    /// The timed visit if queries are few.
     sharing: Option<Sharing>,
     scratch: Scratch,
-    /// Queries of a slice: the most that one launch answers.
+    /// Queries per slice: the most that one launch answers.
     slice: usize,
 }
 
-/// Queries of a slice, and the lengths of the buffers between its kernels. `groups` is 0 with an index;
-/// `shares` is the most queries that several warps each share.
+/// Queries per slice, and the lengths of the buffers between its kernels. `groups` is 0 with an index;
+/// `shares` is the most queries that several warps each can share.
 fn slice(
     plan: &Plan,
     q: usize,
@@ -86,17 +85,17 @@ fn slice(
 ) -> (usize, [usize; 2]) {
     let most = if groups == 0 { MOST_ORDERED } else { (MOST_DISTANCES / (groups * WARP)).clamp(1, 4096) };
     let queries = most.min(q).min(shares.unwrap_or(q));
-    // Warps that share a query share its order, too.
+    // Warps that share a query also share its order.
     let orders = plan.fission || shares.is_some() && !plan.exhaustive;
     (queries, [if orders { queries * padded(clusters) } else { 0 }, queries * groups * WARP])
 }
 
-/// Entries that a query's clusters are sorted among.
+/// Entries among which a query's clusters are sorted.
 pub fn padded(clusters: usize) -> usize {
     clusters.next_power_of_two().max(WARP)
 }
 
-/// Reserves memory, uploads the problem, and with an index finds the clusters.
+/// Reserves memory, uploads the problem and, with an index, finds the clusters.
 ///
 /// # Errors
 /// [`EngineError::Memory`] before anything is reserved, [`EngineError::HostMemory`], [`EngineError::Device`].
@@ -115,10 +114,10 @@ pub fn load<'a>(
     let mut step = |name: &str| cuda.kernel(descriptor.id, Unit::new(super::ORDER, 0, 0), &step_entry(name));
     let (order, distances, minima) = (step("order")?, step("distances")?, step("minima")?);
 
-    // At most so many clusters, whose number is known once they are found.
+    // An upper bound: the number of clusters is known only after clustering.
     let most = plan.clustering.clusters;
     let groups = if plan.exhaustive { n.div_ceil(WARP) } else { 0 };
-    // Those that a launch answers, and the clusters that there are at most.
+    // Queries per launch, and an upper bound on the clusters.
     let (at_once, [..]) = slice(&plan, q, most, groups, None);
     let clusters = if plan.exhaustive { groups.div_ceil(groups_in_cluster(n, most)) } else { most };
     let warps =
@@ -133,7 +132,7 @@ pub fn load<'a>(
         .get(cuda.device_id, |clusters: &DeviceClusters| clusters.clustering == plan.clustering);
     let finds = !plan.exhaustive && there.is_none();
     if finds {
-        // Other clusters of the same points: their memory may be needed.
+        // Other clusters of the same points are cached: their memory may be needed.
         problem.cache().remove::<DeviceClusters>(cuda.device_id);
     }
     let (form, floats) =
@@ -141,11 +140,11 @@ pub fn load<'a>(
     let extra = searching + if finds { DeviceClusters::bytes(n, d, most) } else { 0 };
     let mut memory = Memory::reserve(cuda, problem, form, floats, extra)?;
     if plan.exhaustive {
-        // Twice the points, grouped.
+        // Twice the points: once in groups, once as floats.
         host_memory::check(problem, 8 * (n * d) as u64)?;
     }
     if finds {
-        // Grouping and spheres are the host's.
+        // The host gathers the clusters and computes the spheres.
         host_memory::check(problem, Clusters::bytes(n, d, most))?;
     }
     memory.upload(cuda, problem, |cuda, points| {
@@ -189,7 +188,7 @@ pub fn load<'a>(
 }
 
 impl Step {
-    /// Answers the queries of a slice. The counts of its first are written to `visits`.
+    /// Answers the queries of a slice. The counters of its first query are written to `visits`.
     fn launch_slice(
         &mut self,
         stream: &Arc<CudaStream>,
@@ -223,8 +222,8 @@ impl Step {
                     order: visit_order,
                     found,
                 };
-                // SAFETY: the arguments are the kernels' parameters; their pointers are to this search's
-                // buffers, which are as long as they say.
+                // SAFETY: the arguments are the kernels' parameters; their pointers are to buffers of this
+                // search with the sizes that they state.
                 unsafe {
                     if self.plan.fission || sharing.is_some() {
                         launch(
@@ -283,7 +282,7 @@ impl Step {
     }
 }
 
-/// Finds the clusters, and measures how long that takes, on the device and on the host.
+/// Finds the clusters; returns them with the time that took, on the device and on the host.
 fn find_clusters(
     cuda: &Cuda,
     clusterer: &Clusterer,
@@ -302,8 +301,8 @@ fn find_clusters(
     Ok((clusters, start.elapsed().as_secs_f64() * 1e3))
 }
 
-/// A launch of a warp a query, with room for the queue, so many entries and d coordinates each (`share_of` in
-/// `cuda/step/traverse.cuh`).
+/// A launch with one warp per query, each with shared memory for the queue, `entries` entries and d
+/// coordinates (`share_of` in `cuda/step/traverse.cuh`).
 pub fn a_warp_each(queries: usize, entries: usize, d: usize) -> LaunchConfig {
     let share = 8 * (CANDIDATES as usize + entries + d.div_ceil(2));
     let warps = (SHARED / share).clamp(1, VISIT_WARPS as usize);

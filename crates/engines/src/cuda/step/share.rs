@@ -13,48 +13,47 @@ use crate::cuda::interface::step::{
 };
 use crate::knn::{EngineError, EngineId};
 
-/// Warps of a multiprocessor that keep it busy where each has a query.
+/// Warps per multiprocessor that keep it busy with one query each.
 const RESIDENT_WARPS: u32 = 16;
 
-/// The most warps that a query is shared out to, and the fewest clusters of each: gathering their results
-/// takes time, too.
+/// The most warps that share a query, and the fewest clusters for each: gathering their results also takes
+/// time.
 const MOST_WARPS: usize = 32;
 const CLUSTERS_EACH: usize = 8;
 
-/// Keys that the warps of a launch leave.
+/// The most keys that the warps of a launch store.
 const MOST_KEYS: usize = 1 << 27;
 
-/// Warps for each of q queries of so many clusters: as many as the device has room for beside the other
-/// queries'.
+/// Warps per query, for q queries with `clusters` clusters each: as many as fit on the device.
 pub fn warps_each(q: usize, clusters: usize, multiprocessors: u32) -> u32 {
     let room = (multiprocessors * RESIDENT_WARPS) as usize / q;
     room.min(clusters / CLUSTERS_EACH).clamp(1, MOST_WARPS) as u32
 }
 
-/// The most queries of a launch, each of which so many warps leave K keys for.
+/// The most queries per launch, if `warps` warps store K keys for each.
 pub fn most_queries(warps: u32, capacity: u32) -> usize {
     MOST_KEYS / (warps as usize * capacity as usize)
 }
 
-/// The visit of a query by several warps, and what they leave for the one that gathers it.
+/// The visit of a query by several warps, and their results for gather.
 pub struct Sharing {
     visit: CudaFunction,
     gather: CudaFunction,
-    /// A row of warps × K keys a query.
+    /// A row of warps × K keys per query.
     results: CudaSlice<u64>,
-    /// What the warps of each query tell one another (`Shares` in `cuda/step/interface.cuh`).
+    /// The bounds that the warps of each query share (`Shares` in `cuda/step/interface.cuh`).
     bounds: CudaSlice<u64>,
     warps: u32,
 }
 
 impl Sharing {
-    /// Bytes of the buffers for so many queries at a time.
+    /// Bytes of the buffers for `queries` queries at a time.
     pub fn bytes(queries: usize, warps: u32, capacity: u32) -> u64 {
         8 * queries as u64 * (u64::from(warps) * u64::from(capacity) + 1)
     }
 
     /// # Errors
-    /// [`EngineError::Unavailable`] if there are no kernels, [`EngineError::Device`].
+    /// [`EngineError::Unavailable`] if the kernels are unavailable, [`EngineError::Device`].
     pub fn load(
         cuda: &mut Cuda,
         engine: EngineId,
@@ -80,8 +79,8 @@ impl Sharing {
     /// Answers queries whose clusters are in order.
     ///
     /// # Safety
-    /// The pointers of `visit` are to buffers that are as long as they say, and there is room for as many
-    /// queries.
+    /// The pointers of `visit` must be to buffers with the sizes that they state, and its queries must fit
+    /// the buffers of `self`.
     ///
     /// # Errors
     /// Those of the driver.
@@ -93,7 +92,7 @@ impl Sharing {
         let shares = self.begin(stream)?;
         let config =
             a_warp_each(visit.queries.count as usize * self.warps as usize, 0, visit.queries.d as usize);
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { launch(stream, &self.visit, config, &IndexedShare { visit, shares }) }?;
         self.gather(stream, visit.queries, visit.found, shares)
     }
@@ -101,7 +100,7 @@ impl Sharing {
     /// Answers queries whose distances are stored.
     ///
     /// # Safety
-    /// As above.
+    /// As for [`Self::indexed`].
     ///
     /// # Errors
     /// Those of the driver.
@@ -111,16 +110,15 @@ impl Sharing {
         mut visit: StoredVisit,
     ) -> Result<(), DriverError> {
         let shares = self.begin(stream)?;
-        // A warp sorts its own clusters alone.
+        // Each warp only sorts its own clusters.
         let padded = padded(visit.order.count.div_ceil(self.warps) as usize);
         visit.order.padded = padded as u32;
         let config = a_warp_each(visit.queries.count as usize * self.warps as usize, padded, 0);
-        // SAFETY: as the caller says.
+        // SAFETY: guaranteed by the caller.
         unsafe { launch(stream, &self.visit, config, &StoredShare { visit, shares }) }?;
         self.gather(stream, visit.queries, visit.found, shares)
     }
 
-    /// Forgets the bounds of the queries before.
     fn begin(&mut self, stream: &Arc<CudaStream>) -> Result<Shares, DriverError> {
         stream.memset_zeros(&mut self.bounds)?;
         Ok(Shares {

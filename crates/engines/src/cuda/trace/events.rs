@@ -7,14 +7,14 @@ pub use crate::cuda::interface::trace_event as kind;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TraceError {
     /// No event starts with this word.
-    #[error("word {at}: {kind} is no kind of event")]
+    #[error("word {at}: {kind} is not an event kind")]
     Kind {
         /// Index of the word, 0-based.
         at: usize,
         kind: u32,
     },
     /// Lanes that were not candidates wrote to slots.
-    #[error("word {at}: lanes {placed:#010x} wrote where only {candidates:#010x} are candidates")]
+    #[error("word {at}: lanes {placed:#010x} wrote, but only {candidates:#010x} are candidates")]
     Placed {
         /// Index of the event's first word, 0-based.
         at: usize,
@@ -23,7 +23,7 @@ pub enum TraceError {
         /// Bit L: lane L has a candidate.
         candidates: u32,
     },
-    /// There is no such lane.
+    /// The lane number is out of range.
     #[error("word {at}: a warp has no lane {lane}")]
     Lane {
         /// Index of the event's first word, 0-based.
@@ -77,7 +77,7 @@ pub enum Event<'a> {
     },
     /// The lanes of `rest` had no slot and voted again.
     FilteredAgain {
-        /// Bit L: lane L was asked again.
+        /// Bit L: lane L voted again.
         rest: u32,
         /// Bit L is lane L's vote.
         candidates: u32,
@@ -188,7 +188,7 @@ impl<'a> Iterator for Events<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.ended {
-            // One more item: an error if anything follows the end.
+            // After the end, one more item: an error if words follow.
             let at = std::mem::replace(&mut self.at, self.words.len());
             return (at < self.words.len()).then_some(Err(TraceError::Rest { at }));
         }
@@ -285,7 +285,7 @@ mod tests {
         }
         let placed = TraceError::Placed { at: 0, placed: 5, candidates: 6 };
         assert_eq!(read(&[APPENDED, 6, 5, 0, 0, 0, 0, 0, 0], 1), [Err(placed.clone())]);
-        assert_eq!(placed.to_string(), "word 0: lanes 0x00000005 wrote where only 0x00000006 are candidates");
+        assert_eq!(placed.to_string(), "word 0: lanes 0x00000005 wrote, but only 0x00000006 are candidates");
     }
 
     #[test]

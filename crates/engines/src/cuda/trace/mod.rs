@@ -2,14 +2,14 @@
 //! event.
 //!
 //! This is the production kernel, from the same source, with a recorder in it (`cuda/observer.cuh`). Its
-//! policy differs: a single warp owns a single query, and it processes points group by group, where
-//! production builds vote on several groups at once and examine them individually only if a vote requires it.
+//! policy differs: a single warp owns a single query, and it filters points group by group. Production builds
+//! vote on several groups at once and examine them individually only if a vote requires it.
 //!
-//! NVRTC compiles it on demand: how many points are staged together is a compile-time constant that each
-//! lesson chooses.
+//! NVRTC compiles it on demand, because the number of points that are staged together is a compile-time
+//! constant that each lesson chooses.
 //!
-//! The search of a tree is traced in the same way, by the very kernel that counts, and so are selections from
-//! a query's row of distances (`told.rs`).
+//! The search of a tree and selections from a query's row of distances are traced in the same way, by traced
+//! builds of their kernels (`told.rs`).
 
 mod events;
 mod told;
@@ -27,20 +27,20 @@ use super::{Cuda, DIRECT};
 use crate::knn::{EngineError, Neighbors, Parameters, Problem};
 use crate::{host_memory, lockstep};
 
-/// Points per group: one for each lane of a warp.
+/// Points per group: one per lane of a warp.
 const GROUP: usize = 32;
 
 /// Dimensions staged together if d is neither 2 nor 3.
 const TILE: usize = 8;
 
 /// Initial capacity of a trace in words, in addition to groups without a candidate: 1 MiB, enough for most. A
-/// trace that needs more reports how much and is repeated.
+/// trace that needs more reports its size and is repeated.
 const ROOM: usize = 1 << 18;
 
-/// The way out where the kernel cannot be had.
+/// The alternative if the kernel is unavailable.
 const OR_ON_THE_TWIN: &str = "or record on --engine lockstep";
 
-/// The same error, with that way out.
+/// Appends that alternative to the error.
 fn or_on_the_twin(error: EngineError) -> EngineError {
     match error {
         EngineError::Unavailable { engine, why } => {
@@ -50,13 +50,11 @@ fn or_on_the_twin(error: EngineError) -> EngineError {
     }
 }
 
-/// A query's neighbours, as in a [`Trace`].
 fn neighbours(neighbors: &Neighbors, query: usize) -> Vec<(u32, f32)> {
     let (positions, squared_distances) = neighbors.of(query);
     positions.iter().copied().zip(squared_distances.iter().copied()).collect()
 }
 
-/// Words per group without a candidate.
 const GROUP_WORDS: usize = 3;
 
 /// The recorded events and the answer.
@@ -97,7 +95,6 @@ pub fn groups_in_batch(dims: usize, groups: Option<usize>) -> usize {
     groups.unwrap_or(most).clamp(1, most)
 }
 
-/// Whether points are staged as whole rows.
 fn whole_rows(dims: usize) -> bool {
     Variant::new(1, dims).dims != 0
 }
@@ -175,15 +172,15 @@ impl Cuda {
             shared_mem_bytes: kernel.cut.shared_bytes,
         };
         cuda.record(problem, ROOM + GROUP_WORDS * problem.n().div_ceil(GROUP), |trace| {
-            // SAFETY: these match the kernel's parameters; their pointers are to this search's buffers, which
-            // are as long as they say.
+            // SAFETY: these match the kernel's parameters; their pointers are to buffers of this search with
+            // the sizes that they state.
             unsafe { cuda.stream.launch_builder(&kernel.function).arg(&arguments).arg(&trace).launch(config) }
                 .map(drop)
         })
     }
 
     /// Launches a traced kernel, again with a larger buffer if the trace did not fit, and returns the
-    /// recorded words. `capacity` is the number of words that have room at first.
+    /// recorded words. `capacity` is the initial number of words.
     pub(super) fn record(
         &self,
         problem: &Problem,
@@ -214,7 +211,6 @@ impl Cuda {
         }
     }
 
-    /// Allocates the trace buffer.
     fn room(&self, problem: &Problem, words: usize) -> Result<CudaSlice<u32>, EngineError> {
         let needed = 4 * words as u64;
         host_memory::check(problem, needed)?;

@@ -1,7 +1,7 @@
-//! The traces that are told to an observer of the twin: a search of the tree (`cuda/index/recorder.cuh` is
-//! its encoder), a way through a row by warp select (`cuda/select/queue_recorder.cuh`), and the passes of
-//! radix select over one (`cuda/select/pass_recorder.cuh`). Each is a sequence of events, an event a word for
-//! its kind and those that follow.
+//! Traces that are replayed to the twin's observers: a search of the tree (encoded by
+//! `cuda/index/recorder.cuh`), a warp select (`cuda/select/queue_recorder.cuh`), and the passes of a radix
+//! select (`cuda/select/pass_recorder.cuh`). Each is a sequence of events: a word for the kind, followed by
+//! the event's data.
 
 use super::events::TraceError;
 use super::{ROOM, neighbours, or_on_the_twin};
@@ -16,12 +16,10 @@ use crate::knn::{EngineError, Neighbors, Parameters, Problem, Search};
 use crate::lockstep::{Key, Lanes, PADDING, key_of, registers_for};
 use crate::select::{self, PassObserver, RADIX_SELECT, WARP_SELECT, warp_select};
 
-/// A reader of words, from the first on.
 struct Words<'a> {
     words: &'a [u32],
     /// Index of the event's first word.
     event: usize,
-    /// Index of the next word.
     next: usize,
 }
 
@@ -30,13 +28,12 @@ impl<'a> Words<'a> {
         Self { words, event: 0, next: 0 }
     }
 
-    /// Begins the next event: its kind.
+    /// Begins the next event and returns its kind.
     fn kind(&mut self) -> Result<u32, TraceError> {
         self.event = self.next;
         self.number()
     }
 
-    /// The error for a kind that does not exist.
     fn no_kind(&self, kind: u32) -> TraceError {
         TraceError::Kind { at: self.event, kind }
     }
@@ -46,7 +43,6 @@ impl<'a> Words<'a> {
         self.event
     }
 
-    /// So many of the event's words.
     fn take(&mut self, count: usize) -> Result<&'a [u32], TraceError> {
         let (taken, _) =
             self.words[self.next..].split_at_checked(count).ok_or(TraceError::Cut { at: self.event })?;
@@ -54,7 +50,6 @@ impl<'a> Words<'a> {
         Ok(taken)
     }
 
-    /// One of the event's words.
     fn number(&mut self) -> Result<u32, TraceError> {
         Ok(self.take(1)?[0])
     }
@@ -64,18 +59,16 @@ impl<'a> Words<'a> {
         Ok(key(self.take(2)?))
     }
 
-    /// A key a lane.
     fn keys(&mut self) -> Result<Lanes<Key, WARP>, TraceError> {
         let words = self.take(2 * WARP)?;
         Ok(std::array::from_fn(|lane| key(&words[2 * lane..])))
     }
 
-    /// So many keys a lane, register by register.
     fn queue(&mut self, registers: usize) -> Result<Vec<Lanes<Key, WARP>>, TraceError> {
         (0..registers).map(|_| self.keys()).collect()
     }
 
-    /// After the last event.
+    /// Checks that no words follow the last event.
     ///
     /// # Errors
     /// [`TraceError::Rest`] if words are left.
@@ -88,7 +81,7 @@ fn key(words: &[u32]) -> Key {
     key_of(f32::from_bits(words[1]), words[0])
 }
 
-/// What a warp wrote down of its search of the tree, and its answer.
+/// The recorded search of the tree, and its answer.
 #[derive(Clone, Debug)]
 pub struct TreeTrace {
     /// Product name of the device.
@@ -104,10 +97,10 @@ impl TreeTrace {
         Self { device, neighbours, words }
     }
 
-    /// Tells an observer what the search did, in order.
+    /// Replays the search to an observer, in order.
     ///
     /// # Errors
-    /// [`TraceError`] where the words are no trace; what comes before was told.
+    /// [`TraceError`] if the words are not a valid trace; earlier events have been replayed.
     pub fn tell(&self, observer: &mut impl index::Observer) -> Result<(), TraceError> {
         let mut words = Words::new(&self.words);
         let mut candidates = 0;
@@ -154,22 +147,22 @@ impl TreeTrace {
     }
 }
 
-/// What a warp wrote down of its way through a row, and its answer.
+/// The recorded warp select, and its answer.
 #[derive(Clone, Debug)]
 pub struct QueueTrace {
     /// Product name of the device.
     pub device: String,
     /// The k nearest as written by the kernel, as in a [`Trace`](super::Trace).
     pub neighbours: Vec<(u32, f32)>,
-    /// Keys a lane of the warp's queue.
+    /// Keys per lane of the warp's queue.
     registers: usize,
-    /// Keys of a lane's queue.
+    /// Keys per lane's queue.
     queue: usize,
     words: Vec<u32>,
 }
 
 impl QueueTrace {
-    /// A trace from the words of a warp with queues as long as a search for `k` has them, and its answer.
+    /// A trace from the words of a warp whose queues have the default lengths for `k`, and its answer.
     pub fn new(device: String, k: usize, words: Vec<u32>, neighbours: Vec<(u32, f32)>) -> Self {
         Self {
             device,
@@ -180,12 +173,11 @@ impl QueueTrace {
         }
     }
 
-    /// Tells an observer what the search did, in order. Past the last point distances are infinite. Of a
-    /// group of which nothing was taken neither distances nor queues were written down: all are told as
-    /// padding.
+    /// Replays the search to an observer, in order. Past the last point distances are infinite. For a group
+    /// without insertions neither distances nor queues were recorded: they are replayed as padding.
     ///
     /// # Errors
-    /// [`TraceError`] where the words are no trace; what comes before was told.
+    /// [`TraceError`] if the words are not a valid trace; earlier events have been replayed.
     pub fn tell(&self, observer: &mut impl select::Observer<WARP>) -> Result<(), TraceError> {
         let mut words = Words::new(&self.words);
         loop {
@@ -224,7 +216,7 @@ impl QueueTrace {
     }
 }
 
-/// What a block wrote down of its passes over a row, and its answer.
+/// The recorded passes of a block over a row, and its answer.
 #[derive(Clone, Debug)]
 pub struct PassTrace {
     /// Product name of the device.
@@ -240,10 +232,10 @@ impl PassTrace {
         Self { device, neighbours, words }
     }
 
-    /// Tells an observer what the selection did, in order.
+    /// Replays the selection to an observer, in order.
     ///
     /// # Errors
-    /// [`TraceError`] where the words are no trace; what comes before was told.
+    /// [`TraceError`] if the words are not a valid trace; earlier events have been replayed.
     pub fn tell(&self, observer: &mut impl PassObserver) -> Result<(), TraceError> {
         let mut words = Words::new(&self.words);
         loop {
@@ -293,8 +285,8 @@ impl Cuda {
         Ok(TreeTrace::new(device, words, neighbours(&neighbors, query)))
     }
 
-    /// Selects the k nearest of one query with the traced build of warp select, from a row of distances that
-    /// the engine's kernel makes.
+    /// Selects the k nearest of one query with the traced build of warp select, from a row of distances
+    /// computed by the engine's kernel.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and
@@ -310,9 +302,9 @@ impl Cuda {
         Ok(QueueTrace::new(self.device.name.clone(), problem.k(), words, neighbours(&neighbors, query)))
     }
 
-    /// Selects the k nearest of one query with the traced build of radix select, from a row of distances that
-    /// the engine's kernel makes. Its digits have as many values as a warp has lanes, and passes go on where
-    /// the engine would sort what is left.
+    /// Selects the k nearest of one query with the traced build of radix select, from a row of distances
+    /// computed by the engine's kernel. Its digits have as many values as a warp has lanes, and passes
+    /// continue where the engine would sort the rest.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`] if the kernel cannot be compiled, [`EngineError::Memory`] and
@@ -333,7 +325,7 @@ impl Cuda {
 mod tests {
     use super::*;
 
-    /// What was told, a line an event.
+    /// The replayed events, one line each.
     #[derive(Default)]
     struct Told(Vec<String>);
 
@@ -437,8 +429,8 @@ mod tests {
         told_by(|told| PassTrace::new("a test".to_owned(), words.to_vec(), Vec::new()).tell(told))
     }
 
-    /// Every event of a trace is told; of one that is cut anywhere those before, and nothing may follow the
-    /// last.
+    /// All events of a trace are replayed. Of a truncated trace the events before the cut are, and nothing
+    /// may follow the last event.
     fn check(mut words: Vec<u32>, expected: &[String], tell: impl Fn(&[u32]) -> Outcome) {
         assert_eq!(tell(&words), (expected.to_vec(), Ok(())));
         for length in 0..words.len() {
@@ -450,7 +442,7 @@ mod tests {
         assert_eq!(tell(&words).1, Err(TraceError::Rest { at: words.len() - 1 }));
     }
 
-    /// A queue of so many registers, of points from `first` on at distance 1.
+    /// A queue of `registers` registers, of points from `first` on at distance 1.
     fn words(first: u32, registers: u32) -> impl Iterator<Item = u32> {
         (first..first + 32 * registers).flat_map(|position| [position, 1.0f32.to_bits()])
     }
@@ -487,7 +479,7 @@ mod tests {
     fn every_event_of_queues_is_told() {
         use queue_kind::*;
         let one = 1.0f32.to_bits();
-        // A warp's queue of 64 keys, and lanes' of 3.
+        // A warp's queue of 64 keys, and lanes' queues of 3.
         let mut all = vec![PASSED, 32, INSERTED, 64];
         all.extend((0..32).map(|lane| (lane as f32).to_bits()));
         all.extend(words(0, 3));
@@ -556,7 +548,7 @@ mod tests {
         for kind in [0, 11, u32::MAX] {
             assert_eq!(queues(&[PASSED, 0, DRAINED, kind], 1).1, Err(TraceError::Kind { at: 3, kind }));
         }
-        // Torn: a queue of another length leaves the reader in the middle of one.
+        // A queue of another length leaves the reader in the middle of one.
         let mut torn = vec![SORTED];
         torn.extend(words(1000, 2).chain([FINISHED]));
         assert_eq!(queues(&torn, 32).1, Ok(()));
@@ -570,7 +562,7 @@ mod tests {
         for kind in [0, 5, u32::MAX] {
             assert_eq!(passes(&[FOUND, 0, 0, 1, kind]).1, Err(TraceError::Kind { at: 4, kind }));
         }
-        // More buckets, or keys, than there are words.
+        // More buckets, or keys, than words.
         assert_eq!(passes(&[NARROWED, COUNTED, u32::MAX, 1, 2]).1, Err(TraceError::Cut { at: 1 }));
         assert_eq!(passes(&[TAKEN, u32::MAX, 1, 2, 3]).1, Err(TraceError::Cut { at: 0 }));
     }

@@ -177,7 +177,7 @@ pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
         [Some("Ballot hit"), Some("Merge"), Some("max_distance")]
     }
 
-    /// What is so before the first step, as the end of a sentence.
+    /// The initial state, as the end of a sentence.
     fn start(&self) -> &'static str {
         "none is known yet, and max_distance is infinite"
     }

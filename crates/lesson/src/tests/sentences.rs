@@ -1,6 +1,6 @@
-//! Every text with a number says what is so: each lesson is replayed, each sentence of each moment is read by
-//! a row of [`ROWS`], and its numbers are held against the points and a search restated here. A sentence with
-//! a number that no row reads is a failure: it needs one.
+//! Checks every text with a number: each lesson is replayed, each sentence of each moment is parsed by a row
+//! of [`ROWS`], and its numbers are compared with the points and with a search reimplemented here. A sentence
+//! with a number that no row parses is a failure: add a row.
 
 use std::collections::HashMap;
 
@@ -468,7 +468,7 @@ impl Truth {
 /// All sentences with numbers.
 static ROWS: &[Row] = &[
     // The kernel's steps.
-    ("Before the first step: the # nearest of # are asked for, *", |t, r| {
+    ("Before the first step: we want the # nearest of #; *", |t, r| {
         t.step.is_none() && r.is(&[t.k(), t.n()])
     }),
     ("The block loads # points into shared memory: points # to #", |t, r| {
@@ -542,7 +542,7 @@ static ROWS: &[Row] = &[
         r.is(&[t.all()])
     }),
     (
-        "[Sort|Re-sort], size #, stride #: each lane compares [with lane ^ # by shuffle|keys of its own, \
+        "[Sort|Re-sort], size #, stride #: each lane compares [with lane ^ # by shuffle|its own keys, \
          without a shuffle]; # of # pairs swap[s|]",
         |t, r| {
             let ([size, stride], lanes) = (t.layer(), t.layer()[1] / u64::from(t.shape().registers));
@@ -559,7 +559,7 @@ static ROWS: &[Row] = &[
          # of the candidates stay, # of the intermediate result",
         |t, r| r.is(&[t.all() - 1, t.all() - t.taken_keys(), t.taken_keys()]),
     ),
-    ("The # smallest are left, in bitonic order", |t, r| {
+    ("The # smallest remain, in bitonic order", |t, r| {
         let mut both = [t.before.registers.as_slice(), &t.before.buffer].concat();
         let mut kept = t.now.registers.clone();
         both.sort_unstable();
@@ -601,8 +601,8 @@ static ROWS: &[Row] = &[
             && (r.len() < 3 || r.n(2) == u64::from(t.search.seen) && r.n(2) == t.n())
     }),
     (
-        "@ had no slot and vote[s|] again, against max_distance ~: [none is closer any longer|@ [is|are] \
-         still closer], ballot %",
+        "@ had no slot and vote[s|] again, against max_distance ~: [none is still closer|@ [is|are] still \
+         closer], ballot %",
         |t, r| {
             let waits = t.search.asked == r.m(0) && t.last.rest == r.m(0);
             let still = if r.len() > 3 { r.m(2) } else { 0 };
@@ -610,7 +610,7 @@ static ROWS: &[Row] = &[
         },
     ),
     (
-        "The search is done: the # neighbours lie in the registers, nearest first, at squared distances \
+        "The search is done: the # neighbours are in the registers, nearest first, at squared distances \
          from ~ to ~",
         |t, r| {
             let (sorted, found) = (t.sorted(), t.k().min(t.n()));
@@ -724,13 +724,13 @@ static ROWS: &[Row] = &[
         r.is(&[found, t.n()]) && t.now.registers[..found as usize] == t.sorted()[..found as usize]
     }),
     // A tree's steps.
-    ("The query's code lies in leaf # of #, found by the leaves' codes alone", |t, r| {
+    ("The query's code falls into leaf # of #, by the leaves' codes alone", |t, r| {
         let Some(Step::Own(OwnStep::Tree(TreeStep::OwnLeaf { leaf }))) = t.step else { return false };
         r.is(&[leaf.into(), t.n().div_ceil(32)])
     }),
     (
-        "Leaf #: [every lane computes|a lane each computes] the squared distance of one of its # points; \
-         the smallest is ~, in lane #",
+        "Leaf #: [every lane computes|one lane per point computes] the squared distance of one of its # \
+         points; the smallest is ~, in lane #",
         |t, r| {
             let Some(Step::Own(OwnStep::Tree(TreeStep::Leaf { leaf, keys }))) = &t.step else { return false };
             let points = keys.iter().filter(|&&key| key != PADDING).count() as u64;
@@ -755,7 +755,7 @@ static ROWS: &[Row] = &[
         r.m(0) == t.search.votes && r.n(1) == t.k() && r.d(2, t.bound()) && r.x(3) == t.search.votes
     }),
     (
-        "@ had no slot and vote[s|] again, against neighbour #, at ~: [none is nearer any more|@ [is|are] \
+        "@ had no slot and vote[s|] again, against neighbour #, at ~: [none is still nearer|@ [is|are] \
          still nearer], ballot %",
         |t, r| {
             let still = if r.len() > 4 { r.m(3) } else { 0 };
@@ -795,8 +795,8 @@ static ROWS: &[Row] = &[
             && r.d(3, t.bound())
     }),
     (
-        "The nearest box that is left is lane #'s, at ~: [fewer than # neighbours are known|the query lies \
-         in its box|a point in it may be nearer than neighbour #, at ~*], and [leaf|node] # is visited",
+        "Of the remaining boxes lane #'s is nearest, at ~: [fewer than # neighbours are known|the query is \
+         inside it|a point in it may be nearer than neighbour #, at ~*], and [leaf|node] # is visited",
         |t, r| {
             let node = t.before.descent().unwrap().way.last().unwrap();
             let (lane, key) = node.nearest().unwrap();
@@ -809,8 +809,8 @@ static ROWS: &[Row] = &[
         },
     ),
     (
-        "The nearest box that is left, lane #'s at ~, is not nearer than neighbour #, at ~*: [it is left \
-         out|all # that are left are left out at once], and *",
+        "The nearest remaining box, lane #'s at ~, is not nearer than neighbour #, at ~*: [it is pruned|all \
+         # remaining boxes are pruned at once], and *",
         |t, r| {
             let node = t.before.descent().unwrap().way.last().unwrap();
             let (lane, key) = node.nearest().unwrap();
@@ -834,7 +834,7 @@ static ROWS: &[Row] = &[
     ),
     ("Fewer than # neighbours are known", |t, r| r.is(&[t.k()]) && (t.search.nearest.len() as u64) < t.k()),
     (
-        "Neighbour # [stays at ~|is at ~ now: only what is nearer can still matter|is at ~ now, before at ~]",
+        "Neighbour # [stays at ~|is at ~ now: only nearer points still matter|is at ~ now, at ~ before]",
         |t, r| {
             let before = r.len() < 3 || r.d(2, t.last.max_distance(t.shape()));
             // Of the points that were looked at, but for those that wait.
@@ -848,13 +848,13 @@ static ROWS: &[Row] = &[
             r.n(0) == t.k() && r.d(1, distance_of(looked[t.k() as usize - 1])) && before
         },
     ),
-    ("# point[s were| was] looked at so far[; # of them wait[s|]|]", |t, r| {
+    ("# point[s|] evaluated so far[; # of them wait[s|]|]", |t, r| {
         let waiting = u64::from(t.search.rest.count_ones());
         r.n(0) == t.search.looked.len() as u64 && if r.len() > 1 { r.n(1) == waiting } else { waiting == 0 }
     }),
     (
-        "The search is done: # of # points were looked at, in # lea[f|ves] under # node[s|]; # box[es were| \
-         was] left out",
+        "The search is done: # of # points were evaluated, in # lea[f|ves] under # node[s|]; # box[es were| \
+         was] pruned",
         |t, r| {
             let count = |is: fn(&Step) -> u64| t.recording.steps().iter().map(is).sum::<u64>();
             let leaves = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Leaf { .. }))));
@@ -869,11 +869,11 @@ static ROWS: &[Row] = &[
             r.is(&[t.search.looked.len() as u64, t.n(), leaves, nodes, out])
         },
     ),
-    ("Brute force looks at all #", |t, r| r.is(&[t.n()])),
+    ("Brute force evaluates all #", |t, r| r.is(&[t.n()])),
     // Warp select.
     (
-        "The warp's queue has room for # keys[, of which the first # matter|]; each of the # lanes has a \
-         queue of # of its own",
+        "The warp's queue has room for # keys[, of which the first # matter|]; each of the # lanes has its \
+         own queue of #",
         |t, r| {
             let queue = t.now.queues().unwrap().keys.len() as u64 / t.w();
             r.n(0) == t.all()
@@ -883,8 +883,8 @@ static ROWS: &[Row] = &[
         },
     ),
     (
-        "@ [has|have] a distance below the largest key of [its|their] own queue: that one falls out, and \
-         the new one takes its place by size",
+        "@ [has|have] a distance below the largest key of [its|their] own queue: that key drops out, and \
+         the new one is inserted in order",
         |t, r| {
             let queues = t.before.queues().unwrap();
             let below = (0..t.shape().width)
@@ -893,8 +893,8 @@ static ROWS: &[Row] = &[
         },
     ),
     (
-        "[It is|All are|It is not|None is|# of them [is|are] not] below the k-th, ~[, too|: a lane asks \
-         only its own queue]",
+        "[It is|All are|It is not|None is|# of them [is|are] not] below the k-th, ~[, too|: a lane compares \
+         only with its own queue]",
         |t, r| {
             let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) = &t.step else {
                 return false;
@@ -904,20 +904,20 @@ static ROWS: &[Row] = &[
                 && if r.len() > 1 { r.n(0) == vain } else { vain == 0 || vain == placed.len() as u64 }
         },
     ),
-    ("In no lane is the largest key below the k-th, ~: whichever falls out next is no neighbour", |t, r| {
+    ("No lane's largest key is below the k-th, ~: no neighbour can drop out next", |t, r| {
         let queues = t.now.queues().unwrap();
         r.d(0, t.kth()) && (0..t.shape().width).all(|lane| queues.first(lane) >= t.now.last())
     }),
     (
         "Fewer than # neighbours are known, and lane #'s queue is full: its largest key, ~, may be one, and \
-         would fall out next",
+         would drop out next",
         |t, r| {
             r.n(0) == t.k()
                 && t.kth().is_infinite()
                 && r.d(2, distance_of(t.now.queues().unwrap().first(r.n(1) as u32)))
         },
     ),
-    ("In lane # even the largest key, ~, is below the k-th, ~: a neighbour would fall out next", |t, r| {
+    ("In lane # even the largest key, ~, is below the k-th, ~: a neighbour could drop out next", |t, r| {
         let first = distance_of(t.now.queues().unwrap().first(r.n(0) as u32));
         r.d(1, first) && r.d(2, t.kth()) && first < t.kth()
     }),
@@ -926,8 +926,8 @@ static ROWS: &[Row] = &[
         r.is(&[(0..t.shape().width).filter(|&lane| queues.first(lane) < t.now.last()).count() as u64, t.w()])
     }),
     (
-        "The # keys of all queues are sorted as one list by a bitonic network, with shuffles: element i \
-         lies in lane i mod #",
+        "The # keys of all queues are sorted as one list by a bitonic network, with shuffles: element i is \
+         in lane i mod #",
         |t, r| {
             let keys = &t.now.queues().unwrap().keys;
             r.is(&[keys.len() as u64, t.w()]) && keys.is_sorted()
@@ -938,8 +938,8 @@ static ROWS: &[Row] = &[
             && r.d(1, t.kth())
     }),
     (
-        "Element i of the list meets element # \u{2212} i of the warp's queue, and the smaller is the \
-         warp's: # key[s come| comes] from the list",
+        "Element i of the list is compared with element # \u{2212} i of the warp's queue, which keeps the \
+         smaller: # key[s come| comes] from the list",
         |t, r| r.is(&[t.all() - 1, t.taken_keys()]),
     ),
     ("The layers of size # sort the warp's queue again: it ascends", |t, r| {
@@ -954,7 +954,7 @@ static ROWS: &[Row] = &[
             merges > 0 && r.n(0) == t.search.merges && k && (r.len() < 3 || r.d(1, t.before.max_distance))
         },
     ),
-    ("So far a merge sorted # keys and brought ~ on average", |t, r| {
+    ("So far a merge sorted # keys and brought in ~ on average", |t, r| {
         let queues = t.now.queues().unwrap();
         r.n(0) == queues.keys.len() as u64
             && r.0[1] == significant(f64::from(queues.came) / t.search.merges as f64)
@@ -983,16 +983,16 @@ static ROWS: &[Row] = &[
     // A selection by digits.
     ("The distances of all # points are computed", |t, r| r.is(&[t.n()])),
     (
-        "Their # bits after the sign, read as numbers, have the same order: # digits of up to # bits, the \
-         first bits first",
+        "Their # bits after the sign, read as integers, have the same order: # digits of up to # bits, the \
+         highest first",
         |t, r| {
             let bits = u64::from(t.shape().width.ilog2());
             r.is(&[31, 31u64.div_ceil(bits), bits])
         },
     ),
     (
-        "Pass #: the # points that are left are counted by their #[st|nd|rd|th] digit, bit[s # to|] #: they \
-         have # of # digits",
+        "Pass #: the # remaining points are counted by their #[st|nd|rd|th] digit, bit[s # to|] #: they \
+         fall into # of # buckets",
         |t, r| {
             let (pass, bits) = (t.passes(), u64::from(t.shape().width.ilog2()));
             let Some(Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { counts }))) = &t.step else {
@@ -1004,14 +1004,14 @@ static ROWS: &[Row] = &[
                 && counts.iter().sum::<u32>() as u64 == t.pass(pass)[1]
         },
     ),
-    ("The sum first reaches # in bucket #: # lie before it, # up to its end", |t, r| {
+    ("The sum first reaches # in bucket #: # before it, # including it", |t, r| {
         let [rank, _, digit, before, inside] = t.pass(t.passes());
         r.is(&[rank, digit, before, before + inside])
     }),
-    ("The counts are added up from bucket # on", |_, r| r.is(&[0])),
+    ("The counts are summed from bucket # on", |_, r| r.is(&[0])),
     (
-        "Number # of # lies in bucket #: [no point lies before it|# point[s before it are neighbours| \
-         before it is a neighbour] for sure][, # behind it [are|is] none|]",
+        "Rank # of # is in bucket #: [no point is before it|# point[s before it are neighbours| before it \
+         is a neighbour]][, # after it [are not neighbours|is not a neighbour]|]",
         |t, r| {
             let [rank, of, digit, before, inside] = t.pass(t.passes() - 1);
             let rest: Vec<u64> =
@@ -1019,7 +1019,7 @@ static ROWS: &[Row] = &[
             r.len() == 3 + rest.len() && r.is(&[&[rank, of, digit], rest.as_slice()].concat())
         },
     ),
-    ("Of the # in it, number # is looked for", |t, r| {
+    ("Of the # in it, rank # is wanted", |t, r| {
         let [rank, _, _, before, inside] = t.pass(t.passes() - 1);
         r.is(&[inside, rank - before])
     }),
@@ -1028,19 +1028,19 @@ static ROWS: &[Row] = &[
         r.is(&[inside]) && 2 * inside <= of
     }),
     (
-        "All # points are looked at once more: the # that lie before the last bucket, and # of it, are kept \
-         with their positions",
+        "All # points are read once more: the # before the last bucket, and # in it, are stored with their \
+         positions",
         |t, r| {
             let [rank, _, _, before, _] = t.pass(t.passes() - 1);
             r.is(&[t.n(), t.k() - rank + before, rank - before])
         },
     ),
     ("The # neighbours are sorted by distance and position, by a bitonic network", |t, r| r.is(&[t.k()])),
-    ("The k-th is at ~: no other key was ever sorted", |t, r| {
+    ("The k-th is at ~: no other keys are sorted", |t, r| {
         r.d(0, distance_of(t.sorted()[t.k() as usize - 1]))
     }),
     ("The selection is done: the k-th was known after # passes", |t, r| r.is(&[t.passes() as u64])),
-    ("# distances were read for it, where a search with a buffer reads each of # points once", |t, r| {
+    ("# distances were read; a search with a buffer reads each of # points once", |t, r| {
         // A pass reads all points until what is left was written side by side, which reads them once more; in
         // the end all are read.
         let mut source = t.n();
@@ -1061,7 +1061,7 @@ static ROWS: &[Row] = &[
         r.is(&[reads, t.n()])
     }),
     // Threads with a query each.
-    ("Each of the # lanes has a query of its own and a heap of # keys, the largest at the root", |t, r| {
+    ("Each of the # lanes has its own query and a heap of # keys, the largest at the root", |t, r| {
         r.is(&[t.w(), t.k()])
     }),
     (
@@ -1080,7 +1080,7 @@ static ROWS: &[Row] = &[
         },
     ),
     (
-        "@ [has|have] a distance below [its|their] own root: the root falls out, and the new key sinks from \
+        "@ [has|have] a distance below [its|their] own root: the root drops out, and the new key sinks from \
          there",
         |t, r| {
             let heaps = t.before.heaps().unwrap();
@@ -1095,7 +1095,7 @@ static ROWS: &[Row] = &[
     }),
     (
         "Round #: [in @ the larger child rises, and the key sinks by a level|][; |][in @ no child is larger \
-         than the key: it is in its place|]",
+         than the key: it stays|]",
         |t, r| {
             let Some(Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved }))) = &t.step else {
                 return false;
@@ -1110,8 +1110,7 @@ static ROWS: &[Row] = &[
         r.is(&[t.w() - u64::from(lanes.count_ones()), t.w()])
     }),
     (
-        "All lanes go on together: # lane[s|] inserted in # round[s|] of sinking, and [none waited|# waited \
-         all that time]",
+        "All lanes reconverge: # lane[s|] inserted in # round[s|] of sinking, and [none waited|# waited]",
         |t, r| {
             let Some(Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes }))) = &t.step else { return false };
             let inserted = u64::from(lanes.count_ones());
@@ -1128,13 +1127,12 @@ static ROWS: &[Row] = &[
     }),
     ("Lane # only waited", |t, r| r.is(&[0]) && t.heap().inserting.unwrap() & 1 == 0),
     (
-        "In every lane the root, the largest key, changes places with the last, entry #, whose key sinks \
-         from the root",
+        "In every lane the root, the largest key, swaps with the last, entry #, whose key sinks from the \
+         root",
         |t, r| r.is(&[t.k() - 1]),
     ),
     (
-        "The largest of the first # is at the root: it changes places with entry #, whose key sinks from \
-         the root",
+        "The largest of the first # is at the root: it swaps with entry #, whose key sinks from the root",
         |t, r| {
             let Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { end }))) = t.step else { return false };
             let first = &t.before.heaps().unwrap().of(0)[..end as usize];
@@ -1379,14 +1377,14 @@ static ROWS: &[Row] = &[
 static PARAGRAPHS: &[Row] = &[
     ("Among # points we want the # nearest to the query", |t, r| r.is(&[t.n(), t.k()])),
     (
-        "Sorting all of them by distance would find these, and would also put # points in order that nobody \
-         asked for",
+        "Sorting all points by distance would find them, but would also order # points that are not \
+         neighbours",
         |t, r| r.is(&[t.n() - t.k()]),
     ),
     ("It is enough to keep the # nearest of the points seen so far: the intermediate result", |t, r| {
         r.is(&[t.k()])
     }),
-    ("When that is full, a merge keeps the # nearest of both: *", |t, r| r.is(&[t.k()])),
+    ("When the buffer is full, a merge keeps the # nearest of both: *", |t, r| r.is(&[t.k()])),
     ("Keep the # nearest so far, and *", |t, r| r.is(&[t.k()])),
     (
         "One thread finds the # nearest with a heap: a tree of # keys with the largest, the k-th so far, at \
@@ -1400,10 +1398,9 @@ static PARAGRAPHS: &[Row] = &[
         |t, r| r.is(&[t.all(), t.all()]),
     ),
     (
-        "Bringing the candidates into the intermediate result takes # layers of comparisons to sort the # \
-         of them, one comparison of each with its counterpart in the intermediate result, and # layers to \
-         restore the order: # steps, *",
-        |t, r| r.is(&[t.layers()[0], t.all(), t.layers()[1], t.steps()]),
+        "A merge sorts the # candidates in # layers of comparisons, compares each with its counterpart in \
+         the intermediate result, and needs # layers to restore the order: # steps, *",
+        |t, r| r.is(&[t.all(), t.layers()[0], t.layers()[1], t.steps()]),
     ),
     ("It takes as many for a single candidate as for #", |t, r| r.is(&[t.all()])),
     ("Sort # keys with # lanes, and see which layers need no shuffle", |t, r| r.is(&[t.all(), t.w()])),
@@ -1411,8 +1408,8 @@ static PARAGRAPHS: &[Row] = &[
         r.is(&[t.all(), t.w(), t.shape().registers.into()])
     }),
     (
-        "Which one is decided by the lane's number alone, never by the data: in ascending order where L & \
-         size is #, in descending order elsewhere",
+        "The lane number alone decides which, never the data: ascending order where L & size is #, \
+         descending order elsewhere",
         |_, r| r.is(&[0]),
     ),
     (
@@ -1424,13 +1421,12 @@ static PARAGRAPHS: &[Row] = &[
         r.is(&[t.all()])
     }),
     (
-        "Read backwards, the intermediate result falls: candidate i meets element # \u{2212} i of it, and \
-         the smaller of the two stays",
+        "Read backwards, the intermediate result falls: candidate i is compared with its element # \u{2212} \
+         i, and the smaller stays",
         |t, r| r.is(&[t.all() - 1]),
     ),
     (
-        "It is bitonic, and holds exactly the # smallest of all # keys: each key that is dropped is the \
-         largest of #",
+        "It is bitonic, and holds exactly the # smallest of all # keys: each dropped key is the largest of #",
         |t, r| r.is(&[t.all(), 2 * t.all(), t.all() + 1]),
     ),
     (
@@ -1438,8 +1434,8 @@ static PARAGRAPHS: &[Row] = &[
         |t, r| r.is(&[t.layers()[1], t.all() / 2, 1]),
     ),
     (
-        "Set one list against the mirror image of the other: the minimum keeps the # smallest, and is \
-         nearly sorted",
+        "Compare one list with the other in reverse: the minima are the # smallest keys, and they are \
+         bitonic",
         |t, r| r.is(&[t.all()]),
     ),
     (
@@ -1451,10 +1447,10 @@ static PARAGRAPHS: &[Row] = &[
             r.is(&[3, 2]) && bound <= about + 0.5 && t.k() == t.all()
         },
     ),
-    ("*every # of them are a leaf with a box around it, and every # boxes are a node", |t, r| {
+    ("*every # of them form a leaf with a bounding box, and every # boxes form a node", |t, r| {
         r.is(&[32, 32]) && t.w() == 32
     }),
-    ("One full queue of # forces a merge for all; a shared buffer waits until it is full", |t, r| {
+    ("One queue of # can force a merge of all; a shared buffer waits until it is full", |t, r| {
         r.is(&[t.w()])
     }),
     ("So a first digit, here of # bits, puts every point into one of # buckets", |t, r| {

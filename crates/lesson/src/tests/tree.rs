@@ -192,7 +192,7 @@ fn sentences_and_lines_tell_each_step() {
             crate::text::thousands(state.counts.points_seen.into()),
         );
         assert!(
-            said.starts_with(&format!("The search is done: {seen} of {n} points were looked at")),
+            said.starts_with(&format!("The search is done: {seen} of {n} points were evaluated")),
             "{said}"
         );
     }

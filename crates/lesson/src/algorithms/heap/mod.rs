@@ -41,7 +41,7 @@ impl Algorithm for Metered {
     }
 
     fn start(&self) -> &'static str {
-        "of each of the lanes' queries, and all heaps are empty"
+        "each lane has its own query, and all heaps are empty"
     }
 
     fn state_bytes(&self, shape: Shape) -> usize {

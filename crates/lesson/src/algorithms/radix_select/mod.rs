@@ -50,7 +50,7 @@ impl Algorithm for Chosen {
     }
 
     fn start(&self) -> &'static str {
-        "and no distance is computed yet"
+        "no distance is computed yet"
     }
 
     fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {

@@ -49,7 +49,7 @@ impl Algorithm for Queued {
     }
 
     fn start(&self) -> &'static str {
-        "and all queues are empty"
+        "all queues are empty"
     }
 
     fn sizes(&self) -> String {

@@ -117,7 +117,7 @@ fn what_the_data_do_not_bring_about_is_said() {
     assert_eq!((&consequences.broken, &consequences.wrong[..]), (&None, &[][..]));
     assert_eq!(
         consequences.verdict(),
-        "Nothing comes of it with these data: the neighbours are right, and so are the counts."
+        "No effect on these data: the neighbours and the counts are right."
     );
     assert!(lesson.questions(&faulty).is_empty() && !lesson.questions(&sound).is_empty());
 }

@@ -632,18 +632,15 @@ static ROWS: &[Row] = &[
                 && t.search.votes.count_ones() as usize == t.search.group.len()
         },
     ),
-    (
-        "# points that are no farther than these are known already: none of these can be a neighbour",
-        |t, r| {
-            let known = t
-                .search
-                .nearest
-                .iter()
-                .filter(|&&key| t.search.group.iter().all(|&other| key < other || other == PADDING))
-                .count() as u64;
-            r.is(&[t.k()]) && known >= t.k()
-        },
-    ),
+    ("# points at least as near as these are known already: none of these can be a neighbour", |t, r| {
+        let known = t
+            .search
+            .nearest
+            .iter()
+            .filter(|&&key| t.search.group.iter().all(|&other| key < other || other == PADDING))
+            .count() as u64;
+        r.is(&[t.k()]) && known >= t.k()
+    }),
     (
         "Lanes that do not vote are no closer than max_distance: none of them can hold one of the # nearest",
         |t, r| {
@@ -654,7 +651,7 @@ static ROWS: &[Row] = &[
             r.is(&[t.k()]) && !(0..).zip(&t.search.group).any(wrong)
         },
     ),
-    ("Slots count on from #: no two lanes write to the same one, and none is left out", |t, r| {
+    ("Slots continue from #: no two lanes write to the same one, and none is skipped", |t, r| {
         r.is(&[t.search.buffer.len() as u64])
     }),
     ("Every slot below # holds a candidate[ that is closer than max_distance|], no two the same", |t, r| {
@@ -669,7 +666,7 @@ static ROWS: &[Row] = &[
     ("All # slots hold a candidate, no two the same: the swap brings them all into registers", |t, r| {
         r.is(&[t.all()]) && t.now.buffer == t.search.buffer
     }),
-    ("Slots below # hold candidates, the others \u{221e}, which is sorted behind every point", |t, r| {
+    ("Slots below # hold candidates, the others \u{221e}, which sorts after every point", |t, r| {
         let held = t.search.buffer.len();
         r.is(&[held as u64])
             && t.now.buffer[..held] == t.search.buffer
@@ -706,7 +703,7 @@ static ROWS: &[Row] = &[
         r.is(&[t.k() - 1, t.k()]) && t.now.registers.is_sorted()
     }),
     (
-        "The # smallest keys of both are left, and they are bitonic: the layers of size # alone sort them",
+        "The # smallest keys of both remain, and they are bitonic: the layers of size # alone sort them",
         |t, r| r.is(&[t.all(), t.all()]),
     ),
     (

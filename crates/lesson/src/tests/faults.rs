@@ -115,10 +115,7 @@ fn what_the_data_do_not_bring_about_is_said() {
     assert_eq!(faulty.recording.steps(), sound.recording.steps());
     let consequences = faulty.recording.consequences().unwrap();
     assert_eq!((&consequences.broken, &consequences.wrong[..]), (&None, &[][..]));
-    assert_eq!(
-        consequences.verdict(),
-        "No effect on these data: the neighbours and the counts are right."
-    );
+    assert_eq!(consequences.verdict(), "No effect on these data: the neighbours and the counts are right.");
     assert!(lesson.questions(&faulty).is_empty() && !lesson.questions(&sound).is_empty());
 }
 
@@ -149,14 +146,14 @@ fn every_shape_makes_every_mistake() {
 fn what_cannot_be_broken_is_refused() {
     assert_eq!(
         fault::named("gravity").unwrap_err().to_string(),
-        "gravity is no mistake that can be made on purpose: there are no-barrier, direction, no-mirror, \
-         no-revote, dropped, stale, distance-only"
+        "unknown fault `gravity`; available: no-barrier, direction, no-mirror, no-revote, dropped, stale, \
+         distance-only"
     );
     let lesson = lessons::named("warp-select").unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     assert_eq!(
         lesson.broken(&take, Fault::Stale).unwrap_err().to_string(),
-        "lesson warp-select cannot be broken: mistakes are made in the kernel's search, as in lesson search"
+        "lesson warp-select has no faults: only lessons on the kernel's search do, such as search"
     );
 }
 

@@ -195,9 +195,8 @@ fn what_differs_is_named() {
     let (low, high) = (2 * lane, 2 * lane + 1);
     let message = tell(torn, &neighbours);
     assert!(
-        message.contains(&format!(
-            "on the GPU element {high} changed, and element {low}, which it was compared with, did not"
-        )),
+        message
+            .contains(&format!("on the GPU element {high} changed, but its partner, element {low}, did not")),
         "{message}"
     );
 
@@ -205,11 +204,11 @@ fn what_differs_is_named() {
     moved.swap(3, 4);
     assert_eq!(
         tell(words.clone(), &moved),
-        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+        "rank 3: the GPU's neighbours differ from the result of its own steps"
     );
     assert_eq!(
         tell(words.clone(), &neighbours[..39]),
-        "rank 39: the GPU's neighbours are not those that its own steps lead to"
+        "rank 39: the GPU's neighbours differ from the result of its own steps"
     );
     assert_eq!(
         tell(words[..7].to_vec(), &neighbours),
@@ -352,7 +351,7 @@ fn what_differs_in_a_tree_is_named() {
     moved.swap(3, 4);
     assert_eq!(
         tell(words.clone(), &moved),
-        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+        "rank 3: the GPU's neighbours differ from the result of its own steps"
     );
     assert_eq!(
         tell(words[..words.len() - 1].to_vec(), &neighbours),
@@ -510,7 +509,7 @@ fn what_differs_in_queues_is_named() {
     moved.swap(3, 4);
     assert_eq!(
         tell(words.clone(), &moved),
-        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+        "rank 3: the GPU's neighbours differ from the result of its own steps"
     );
     let mut longer = words.clone();
     longer.push(queue_kind::DRAINED);
@@ -610,7 +609,7 @@ fn every_changed_bit_of_passes_is_found() {
     moved.swap(3, 4);
     assert_eq!(
         tell(words.clone(), &moved),
-        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+        "rank 3: the GPU's neighbours differ from the result of its own steps"
     );
     for length in 0..words.len() {
         let refused = compared_passes(&twin, words[..length].to_vec(), &neighbours);

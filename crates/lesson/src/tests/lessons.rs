@@ -193,7 +193,7 @@ fn lessons_show_what_they_are_about() {
     for wrong in ["14", "0", "seek", ""] {
         assert_eq!(
             named(wrong).unwrap_err().to_string(),
-            format!("lesson {wrong}: there are lessons 1 to 13: {ids}")
+            format!("unknown lesson `{wrong}`; available: 1 to 13, or {ids}")
         );
     }
     assert!(LESSONS.iter().all(|lesson| named(lesson.id).unwrap().number == lesson.number
@@ -306,7 +306,7 @@ fn a_broken_file_is_named_by_its_line() {
     assert!(why(&text.replacen("\"step\":\"group\"", "\"step\":\"gruop\"", 1)).starts_with("line 3: "));
     assert!(
         why(&text.replacen("\"swapped\":[", "\"swapped\":[4000000000],\"rest\":[", 1))
-            .contains("there is no element 4000000000")
+            .contains("element 4000000000 is out of range")
     );
 }
 

@@ -286,6 +286,6 @@ fn a_queue_of_another_warp_is_refused() {
     let refused = |k, width| {
         record_queues(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string()
     };
-    assert_eq!(refused(8, 5), "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes");
-    assert_eq!(refused(257, 8), "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane");
+    assert_eq!(refused(8, 5), "width = 5: must be 4, 8, 16 or 32 lanes");
+    assert_eq!(refused(257, 8), "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 per lane");
 }

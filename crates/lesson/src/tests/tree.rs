@@ -219,8 +219,8 @@ fn steps_of_a_tree_are_read_back_as_they_were_written() {
 fn a_node_has_as_many_lanes_as_children() {
     let refused =
         |k, width| record_tree(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
-    assert_eq!(refused(8, 16), "width = 16: a node of the tree has 32 children, a lane each (--width 32)");
-    assert_eq!(refused(1025, 32), "k = 1025: a warp of 32 lanes holds up to 1024 neighbours, 32 a lane");
+    assert_eq!(refused(8, 16), "width = 16: a tree node has 32 children, one per lane (--width 32)");
+    assert_eq!(refused(1025, 32), "k = 1025: a warp of 32 lanes holds up to 1024 neighbours, 32 per lane");
 }
 
 #[test]

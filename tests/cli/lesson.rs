@@ -243,7 +243,7 @@ fn a_search_of_the_index_is_a_lesson() {
     assert!((3..32).contains(&leaves), "{leaves} of 64 leaves");
     let handout = fs::read_to_string(place.path("tree/handout.html")).unwrap();
     assert!(
-        handout.contains("<h2>The traversal, in short</h2>") && handout.contains("boxes as they lie"),
+        handout.contains("<h2>The traversal, in short</h2>") && handout.contains("boxes in curve order"),
         "{handout}"
     );
     assert!(fs::read(place.path("tree/lesson.gif")).unwrap().starts_with(b"GIF89a"));

@@ -287,7 +287,7 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
     let bound = measured(problem.metric(), state.max_distance);
     if let Some(Closing { rings, .. }) = Closing::of(view) {
         let ends: Vec<String> = rings.iter().map(|&ring| super::pen::digits(ring, 3)).collect();
-        return format!("Rings: squared distances {}; those that are left lie between", ends.join(" and "));
+        return format!("Rings: squared distances {}; the points left are between", ends.join(" and "));
     }
     recording.algorithm().caption(view, &bound)
 }

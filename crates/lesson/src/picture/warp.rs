@@ -48,7 +48,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
             let holds = are_runs_sorted(keys, *size as usize);
             let says = format!(
                 "runs of {size}: {}",
-                if holds { "sorted, up and down by turns" } else { "not sorted" }
+                if holds { "sorted, alternately up and down" } else { "not sorted" }
             );
             Invariant { says, holds, open: false, breaks_at: None }
         }

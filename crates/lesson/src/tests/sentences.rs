@@ -1167,11 +1167,11 @@ static ROWS: &[Row] = &[
         r.is(&[t.now.queues().map_or(0, |queues| queues.keys.iter().filter(|&&key| key != PADDING).count())
             as u64])
     }),
-    ("# taken; paler: fell out", |t, r| r.is(&[u64::from(t.search.votes.count_ones())])),
-    ("# not taken", |t, r| r.is(&[t.w() - u64::from(t.search.votes.count_ones())])),
+    ("# inserted; paler: dropped", |t, r| r.is(&[u64::from(t.search.votes.count_ones())])),
+    ("# not inserted", |t, r| r.is(&[t.w() - u64::from(t.search.votes.count_ones())])),
     ("# of # in lane #'s heap", |t, r| r.is(&[t.now.neighbours().count() as u64, t.k(), 0])),
     ("# nearest", |t, r| r.is(&[t.now.neighbours().count() as u64])),
-    ("# neighbours for sure", |t, r| {
+    ("# known neighbours", |t, r| {
         r.is(&[if t.now.buckets().is_some() && t.passes() > 0 {
             let [rank, _, _, before, _] = t.pass(t.passes() - 1);
             t.k() - rank + before
@@ -1192,7 +1192,7 @@ static ROWS: &[Row] = &[
     }),
     ("Circle: through lane #'s k-th, squared distance ~", |t, r| r.n(0) == 0 && r.d(1, t.kth())),
     ("Circle: through the k-th, squared distance ~[ before this merge|]", |t, r| r.d(0, t.now.max_distance)),
-    ("Rings: squared distances ~ and ~; those that are left lie between", |t, r| {
+    ("Rings: squared distances ~ and ~; the points left are between", |t, r| {
         let (low, high) = t.now.buckets().unwrap().range(t.passes());
         let left =
             t.keys.iter().filter(|&&key| (low..=high).contains(&distance_of(key).to_bits())).count() as u64;
@@ -1208,7 +1208,7 @@ static ROWS: &[Row] = &[
     ("lane ^ #", |t, r| r.is(&[t.layer()[1] / u64::from(t.shape().registers)])),
     ("size #", |t, r| r.n(0).is_power_of_two() && r.n(0) <= t.all()),
     ("stride #", |t, r| r.n(0).is_power_of_two() && r.n(0) < t.all()),
-    ("runs of #: sorted, up and down by turns", |t, r| r.is(&[t.layer()[0]])),
+    ("runs of #: sorted, alternately up and down", |t, r| r.is(&[t.layer()[0]])),
     ("Bright: the # pair[s|] that swapped", |t, r| r.is(&[t.search.swapped])),
     ("Marked: element k\u{2212}#, whose distance is the new max_distance", |t, r| {
         r.is(&[1]) && t.kth() == t.now.max_distance
@@ -1227,7 +1227,7 @@ static ROWS: &[Row] = &[
     }),
     ("The intermediate result, # keys, before the next merge", |t, r| r.is(&[t.all()])),
     ("Candidates and intermediate result: two lists of # keys", |t, r| r.is(&[t.all()])),
-    ("Candidate i meets element # \u{2212} i of the intermediate result", |t, r| r.is(&[t.all() - 1])),
+    ("Candidate i against element # \u{2212} i of the intermediate result", |t, r| r.is(&[t.all() - 1])),
     (
         "[It rises up to element #, then falls: it is bitonic|One rises, the other falls: they cross once, \
          between elements # and #]",
@@ -1308,12 +1308,12 @@ static ROWS: &[Row] = &[
     }),
     ("max_distance[, log scale|]: ~ now", |t, r| r.d(0, t.now.max_distance)),
     (
-        "[Until answered is not divided: the # queries are answered together|a thread a query, divided by #]",
+        "[Until answered is not divided: the # queries are answered together|thread per query, divided by #]",
         |t, r| r.is(&[t.w()]),
     ),
     ("all: #", |t, r| r.is(&[t.n()])),
     ("pass #: #", |t, r| [1, 4].map(|at| t.pass(r.n(0) as usize - 1)[at]).contains(&r.n(1))),
-    ("Pass #: the #[st|nd|rd|th] digit, bits # to #; number # of # is looked for", |t, r| {
+    ("Pass #: the #[st|nd|rd|th] digit, bits # to #; rank # of # is wanted", |t, r| {
         let (pass, bits) = (r.n(0) - 1, u64::from(t.shape().width.ilog2()));
         let [rank, of, ..] = t.pass(pass as usize);
         r.is(&[pass + 1, pass + 1, 30 - pass * bits, 31 - (pass + 1) * bits, rank, of])
@@ -1332,15 +1332,15 @@ static ROWS: &[Row] = &[
         },
     ),
     ("Lanes at work, last # step[s|]", |t, r| r.n(0) <= t.recording.len() as u64),
-    ("Lanes: # queries, and no point yet", |t, r| r.is(&[t.w()])),
-    ("Lanes: no point is left, and the # heaps are being sorted", |t, r| r.is(&[t.w()])),
+    ("Lanes: # queries, no point yet", |t, r| r.is(&[t.w()])),
+    ("Lanes: no points left; the # heaps are being sorted", |t, r| r.is(&[t.w()])),
     ("Lanes: point #[ is inserted by # of #|, to # queries]", |t, r| {
         let heaps = t.heap();
         r.n(0) == u64::from(heaps.point.unwrap())
             && r.n(r.len() - 1) == t.w()
             && (r.len() < 3 || r.n(1) == u64::from(heaps.inserting.unwrap().count_ones()))
     }),
-    ("Slots of lanes: # at work, # idle (#*", |t, r| {
+    ("Lane slots: # at work, # idle (#*", |t, r| {
         let work = t.recording.meter().unwrap().so_far(Way::ThreadAQuery, &t.now);
         let (used, all) = (work.lane_slots(2), work.slots(2) * t.w());
         r.is(&[used, all - used])
@@ -1351,10 +1351,10 @@ static ROWS: &[Row] = &[
         let found = if t.now.batch.is_some() || t.now.descent().is_some() { t.known() } else { r.n(0) };
         r.is(&[found, t.k()])
     }),
-    ("Lanes: a point each, of leaf #", |t, r| {
+    ("Lanes: the points of leaf #", |t, r| {
         r.is(&[u64::from(t.now.descent().unwrap().leaf.as_ref().unwrap().number)])
     }),
-    ("Lanes: a child each, of [the root|node #]; the k-th neighbour is at ~", |t, r| {
+    ("Lanes: the children of [the root|node #]; the k-th neighbour is at ~", |t, r| {
         r.d(r.len() - 1, t.kth())
     }),
     ("Lanes: [no point|points # to #]; the k-th [is|was] at ~", |t, r| {

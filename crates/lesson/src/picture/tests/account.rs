@@ -68,7 +68,7 @@ fn the_average_of_merges_is_of_those_that_are_done() {
             crate::text::significant(f64::from(came) / f64::from(merges))
         };
         assert_eq!(
-            (after("merges"), after("came in a merge")),
+            (after("merges"), after("keys per merge")),
             (merges.to_string(), average),
             "position {position}"
         );

@@ -89,7 +89,7 @@ fn headings_of_queues_are_true_at_every_step() {
             }
             let is_empty = state.registers.iter().all(|&key| key == PADDING);
             assert!(
-                if is_empty { warp.ends_with("nothing in it yet") } else { goes(&warp, &state.registers) },
+                if is_empty { warp.ends_with("still empty") } else { goes(&warp, &state.registers) },
                 "position {position}: {warp}"
             );
             // Frames around cells, by the colour of their lines.
@@ -146,7 +146,7 @@ fn headings_of_queues_are_true_at_every_step() {
             };
             assert_eq!(
                 (frames(Ink::Candidate), taken > 0),
-                (taken, lanes.ends_with("marked: just taken")),
+                (taken, lanes.ends_with("marked: just inserted")),
                 "position {position}: {lanes}"
             );
         }

@@ -64,7 +64,7 @@ impl Parameters {
     pub fn what_ran(&self) -> String {
         let twin = TWINS.iter().find(|(engine, _)| engine.id.as_str() == self.recorded_on);
         match twin {
-            Some((_, name)) if self.fault.is_some() => format!("the CPU, by {name}, broken on purpose"),
+            Some((_, name)) if self.fault.is_some() => format!("the CPU, by {name}, with an injected fault"),
             Some((_, name)) => format!("the CPU, by {name}"),
             None => format!("{}, every step equal to its twin's", self.recorded_on),
         }

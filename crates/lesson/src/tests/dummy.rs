@@ -1,5 +1,4 @@
-//! A sixth algorithm, insertion into a sorted list: what is here and its row is all that a lesson about it
-//! needs.
+//! A sixth algorithm, insertion into a sorted list: this file and a row are all that it needs.
 
 use std::io::{self, Write};
 
@@ -38,7 +37,7 @@ pub struct DummyState {
     compared: u32,
 }
 
-/// What the dummy is held against: nothing.
+/// The dummy's baseline: none.
 #[derive(Debug)]
 pub struct Dummy;
 

@@ -1,4 +1,4 @@
-//! Every mistake breaks an invariant in the step that it is made in, and has consequences.
+//! Every fault breaks an invariant in its step, and has an effect.
 
 use super::*;
 use crate::algorithms::kernel::KERNEL;
@@ -7,7 +7,7 @@ use crate::invariants::first_broken;
 use crate::lessons::{self, Choice, Take};
 use crate::picture::Target;
 
-/// A mistake in its lesson's data.
+/// A fault with its lesson's data.
 fn made(row: &Row) -> Take {
     let lesson = lessons::named(row.lesson).unwrap().with_data_for(row.fault);
     let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
@@ -51,8 +51,7 @@ fn every_mistake_breaks_its_invariant_and_has_its_consequences() {
             consequences.verdict()
         );
         assert_eq!(fault::row(row.fault).id, fault::named(row.id).unwrap().id);
-        // The line that is named runs in the step, or is the one that reads what the step left, or the
-        // barrier before that.
+        // The named line runs in the step, reads the step's result, or is the barrier before that.
         let step = &recording.steps()[broken.position - 1];
         let lines = [
             KERNEL.line_of(step),
@@ -64,8 +63,7 @@ fn every_mistake_breaks_its_invariant_and_has_its_consequences() {
     }
 }
 
-/// The picture replays what the twin did, mistakes and all: the state at the end has the neighbours that the
-/// twin found.
+/// Replay includes the fault: the final state has the neighbours that the twin found.
 #[test]
 fn the_replay_is_the_faulty_search() {
     for row in &FAULTS {
@@ -105,8 +103,7 @@ fn late_writes_are_lost() {
     assert_eq!(lost, 16, "what was in the slots before the first append is read");
 }
 
-/// A mistake costs nothing where it does not occur: without equal distances, comparing distances alone
-/// changes nothing.
+/// A fault may have no effect: without equal distances, comparing only distances changes nothing.
 #[test]
 fn what_the_data_do_not_bring_about_is_said() {
     let lesson = lessons::named("merge").unwrap();
@@ -119,7 +116,7 @@ fn what_the_data_do_not_bring_about_is_said() {
     assert!(lesson.questions(&faulty).is_empty() && !lesson.questions(&sound).is_empty());
 }
 
-/// Every mistake ends, and is replayed, in every shape of a warp.
+/// Every fault terminates, and is replayed, in every shape of a warp.
 #[test]
 fn every_shape_makes_every_mistake() {
     for (width, registers) in [(4u32, 1usize), (4, 32), (8, 4), (16, 2), (32, 1), (32, 8)] {
@@ -157,7 +154,7 @@ fn what_cannot_be_broken_is_refused() {
     );
 }
 
-/// A file of steps names the mistake; one of a sound search is as it was.
+/// A file of steps names the fault; that of a sound search is unchanged.
 #[test]
 fn a_file_names_the_mistake() {
     let take = made(&FAULTS[2]);

@@ -1,4 +1,4 @@
-//! What is replayed is what was searched, and every step is what it says.
+//! Replay equals the search, and every step is correct.
 
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ fn agrees(problem: &Arc<Problem>, width: u32, batch: Option<usize>) -> Result<Re
     Ok(recording)
 }
 
-/// Checks every step against the state before it, by the plain words of its definition.
+/// Checks every step against the state before it, by its definition.
 fn every_step_is_true(recording: &Recording) -> Result<(), TestCaseError> {
     let shape = recording.shape();
     let (capacity, all) = (shape.capacity(), (1u64 << shape.width) - 1);

@@ -142,7 +142,7 @@ impl Search {
     }
 }
 
-/// What a row's template read: `#` a whole number, `~` a distance, `@` lanes, `%` a ballot.
+/// The values of a template's holes: `#` an integer, `~` a distance, `@` lanes, `%` a ballot.
 struct Read(Vec<String>);
 
 impl Read {
@@ -187,8 +187,8 @@ impl Read {
     }
 }
 
-/// Reads a text by a template: the holes above, `*` for anything without a digit, and `[a|b]` for one of
-/// several.
+/// Matches a text with a template: the holes above, `*` for anything without a digit, and `[a|b]` for
+/// alternatives.
 fn read(template: &str, text: &str, found: &mut Vec<String>) -> bool {
     let Some(first) = template.chars().next() else { return text.is_empty() };
     let rest = &template[first.len_utf8()..];
@@ -377,8 +377,8 @@ impl Truth {
         self.one_by_one.iter().filter(|&&point| point < self.search.seen).count() as u64
     }
 
-    /// The lanes of the last vote as the circle of now divides them: within it and not yet among the nearest,
-    /// and outside.
+    /// The lanes of the last vote, divided by the current circle: inside and not yet among the nearest, and
+    /// outside.
     fn divided(&self) -> [u64; 2] {
         let is_tree = self.now.descent().is_some();
         let votes = self.search.votes;
@@ -428,8 +428,8 @@ impl Truth {
         (lane as u64, distance_of(*key))
     }
 
-    /// The last pass of a selection by digits, worked out from the distances: rank looked for, of how many,
-    /// digit, how many before it and in it.
+    /// The last pass of radix select, worked out from the distances: wanted rank, number of points, digit,
+    /// points before it and in it.
     fn pass(&self, pass: usize) -> [u64; 5] {
         let bits = self.shape().width.ilog2();
         let kth = distance_of(self.sorted()[self.k() as usize - 1]).to_bits();
@@ -834,7 +834,7 @@ static ROWS: &[Row] = &[
         "Neighbour # [stays at ~|is at ~ now: only nearer points still matter|is at ~ now, at ~ before]",
         |t, r| {
             let before = r.len() < 3 || r.d(2, t.last.max_distance(t.shape()));
-            // Of the points that were looked at, but for those that wait.
+            // The evaluated points, without those that wait.
             let mut looked: Vec<Key> = t.search.looked.clone();
             looked.retain(|key| {
                 !(0..)
@@ -977,7 +977,7 @@ static ROWS: &[Row] = &[
         });
         r.is(&[t.n(), taken, came, t.search.merges])
     }),
-    // A selection by digits.
+    // Radix select.
     ("The distances of all # points are computed", |t, r| r.is(&[t.n()])),
     (
         "Their # bits after the sign, read as integers, have the same order: # digits of up to # bits, the \
@@ -1038,8 +1038,8 @@ static ROWS: &[Row] = &[
     }),
     ("The selection is done: the k-th was known after # passes", |t, r| r.is(&[t.passes() as u64])),
     ("# distances were read; a search with a buffer reads each of # points once", |t, r| {
-        // A pass reads all points until what is left was written side by side, which reads them once more; in
-        // the end all are read.
+        // A pass reads all points until the remaining ones are compacted, which reads them once more; at the
+        // end all are read.
         let mut source = t.n();
         let reads = t.recording.steps().iter().scan(0, |pass, step| {
             *pass += usize::from(matches!(step.radix_select(), Some(RadixSelectStep::Counted { .. })));
@@ -1057,7 +1057,7 @@ static ROWS: &[Row] = &[
             .sum();
         r.is(&[reads, t.n()])
     }),
-    // Threads with a query each.
+    // Per-thread heaps.
     ("Each of the # lanes has its own query and a heap of # keys, the largest at the root", |t, r| {
         r.is(&[t.w(), t.k()])
     }),
@@ -1318,7 +1318,7 @@ static ROWS: &[Row] = &[
         let [rank, of, ..] = t.pass(pass as usize);
         r.is(&[pass + 1, pass + 1, 30 - pass * bits, 31 - (pass + 1) * bits, rank, of])
     }),
-    // Threads with a query each, lanes of a tree, queues.
+    // Per-thread heaps, lanes of a tree, queues.
     (
         "Lane #'s heap: # of #; [# sorted|framed: the key that sinks|the root is its k-th, ~|the root is \
          still infinite]",
@@ -1364,7 +1364,7 @@ static ROWS: &[Row] = &[
     ("Lanes: points # to #; the k-th is not known yet", |t, r| {
         r.n(0) == t.group()[0] && r.n(1) == t.group()[1] && t.now.max_distance.is_infinite()
     }),
-    // Where one is.
+    // The progress.
     ("step # of # \u{b7} [before|in|after] [merge|pass|insertion] # of #", |t, r| {
         r.n(1) == t.recording.len() as u64 && r.n(3) == t.recording.merges() as u64 && r.n(2) <= r.n(3).max(1)
     }),
@@ -1461,7 +1461,7 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split(". ").map(|sentence| sentence.trim_end_matches('.')).filter(has)
 }
 
-/// Numbers of the account, by their names: a name is drawn before its number.
+/// Checks the account: a name is drawn before its number.
 fn account(texts: &[String], t: &Truth, wrong: &mut Vec<String>) {
     let search = &t.search;
     let rows = [
@@ -1487,7 +1487,7 @@ fn account(texts: &[String], t: &Truth, wrong: &mut Vec<String>) {
     }
 }
 
-/// Dots of the map: those of points seen, and those that the last vote divides.
+/// Checks the dots of the map: of seen points, and of the last vote.
 fn dots(shapes: &[Drawn], t: &Truth, wrong: &mut Vec<String>) {
     // A lens draws its part of the plane once more, and a legend has dots, too.
     let plane = shapes.split(|shape| matches!(shape, Drawn::Clip(_))).nth(1).unwrap();
@@ -1534,7 +1534,7 @@ fn dots(shapes: &[Drawn], t: &Truth, wrong: &mut Vec<String>) {
     }
 }
 
-/// Reads a sentence by the rows, and says what is wrong with it.
+/// Checks a sentence with the rows; returns what is wrong with it.
 fn judge(
     rows: &[Row],
     sentence: &str,
@@ -1557,7 +1557,7 @@ fn judge(
             at
         }
     };
-    // A row may look for what the moment does not have.
+    // A row may unwrap data that the moment does not have.
     let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (rows[at].1)(t, &Read(found))));
     match judged {
         Ok(true) => None,
@@ -1662,7 +1662,7 @@ fn every_sentence_with_a_number_is_true() {
     assert!(said > 100_000, "{said} sentences were read");
 }
 
-/// A sentence that no row reads, and a number that is not so, are found.
+/// A sentence without a row is found.
 #[test]
 fn a_sentence_without_a_row_is_a_failure() {
     let read = |template: &str, text: &str| {

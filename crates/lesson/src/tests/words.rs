@@ -1,4 +1,4 @@
-//! Sentences name true numbers, and lines of the pseudocode stand in the kernel.
+//! Sentences have correct numbers, and lines of the pseudocode occur in the kernel.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -156,7 +156,7 @@ fn sentences_name_true_numbers() {
             lines.extend(KERNEL.line_of(&step));
         }
     }
-    // Every line that names a place in the kernel is lit by some step, or is a barrier, which is no step.
+    // Every line with a source in the kernel is lit by some step, except barriers, which are not steps.
     let is_lit = |line: &usize| {
         KERNEL.lines[*line].source.is_some() && !KERNEL.lines[*line].text.starts_with("barrier")
     };
@@ -182,7 +182,7 @@ fn every_line_stands_once_in_the_kernel() {
     }
 }
 
-/// Numbers are grouped, one of something is one, and no lane computes what is not there.
+/// Numbers are grouped, 1 is singular, and lanes without a point compute nothing.
 #[test]
 fn few_and_many_are_told_as_they_are() {
     let last = |n: u32| {

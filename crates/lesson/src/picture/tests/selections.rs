@@ -1,4 +1,4 @@
-//! The panels of warp select and of a selection by digits.
+//! The panels of warp select and radix select.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::algorithms::warp_select::WarpSelectStep;
 use crate::engines::lockstep::{Key, PADDING};
 use crate::lessons::Search;
 
-/// What a selection's panels show is what was recorded.
+/// The panels of selections show the recorded values.
 #[test]
 fn queues_and_buckets_are_the_recorded_ones() {
     for (lesson, take) in
@@ -48,8 +48,7 @@ fn queues_and_buckets_are_the_recorded_ones() {
     }
 }
 
-/// The headings of warp select's queues say of every moment what is true of it, and what is marked is said to
-/// be.
+/// The headings of warp select's queues are true at every moment, and name what is marked.
 #[test]
 fn headings_of_queues_are_true_at_every_step() {
     let mut orders = BTreeSet::new();

@@ -60,7 +60,7 @@ fn invalid_picture_options_are_refused_before_the_work() {
         fs::read_to_string(place.path("one/steps.jsonl")).unwrap().lines().count() - 1
     };
     let past = format!("lesson --lesson sort --png a.png --at {}", steps + 1);
-    let past_all = format!("step {}: the search has {steps} steps, and so positions 0 to {steps}", steps + 1);
+    let past_all = format!("step {}: the search has {steps} steps, so positions are 0 to {steps}", steps + 1);
     for args in [
         past,
         format!("lesson --lesson sort --out b/c --png --at {}", steps + 1),
@@ -83,10 +83,10 @@ fn invalid_picture_options_are_refused_before_the_work() {
         ),
         (
             "lesson --lesson sort --gif a.gif --from 9 --to 4",
-            "from step 9 to step 4: the first comes after the last".to_owned(),
+            "from step 9 to step 4: the range is backwards".to_owned(),
         ),
-        ("lesson --lesson sort --frames film --most 0", "most = 0: at least 1 picture is needed".to_owned()),
-        ("lesson --lesson sort --gif a.gif --every 0", "every = 0: at least 1 picture is needed".to_owned()),
+        ("lesson --lesson sort --frames film --most 0", "most = 0: must be at least 1".to_owned()),
+        ("lesson --lesson sort --gif a.gif --every 0", "every = 0: must be at least 1".to_owned()),
         (
             "lesson --lesson sort --gif a.gif --pace 0",
             "--pace 0: a picture stays 0.02 to 100 seconds".to_owned(),
@@ -105,7 +105,7 @@ fn invalid_picture_options_are_refused_before_the_work() {
         ),
         (
             "lesson --lesson sort --k 9999 --png a.png",
-            "k = 9999: a warp of 8 lanes holds up to 256 neighbours, 32 a lane".to_owned(),
+            "k = 9999: a warp of 8 lanes holds up to 256 neighbours, 32 per lane".to_owned(),
         ),
     ];
     for (args, message) in cases {
@@ -303,8 +303,8 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ),
         (
             "gui --lesson 14 --png a.png",
-            "lesson 14: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, \
-             order, yours, not-looking, warp-select, radix-select",
+            "unknown lesson `14`; available: 1 to 13, or problem, heap, buffer, wait, sort, wide, merge, \
+             search, order, yours, not-looking, warp-select, radix-select",
         ),
     ];
     for (args, expected) in cases {

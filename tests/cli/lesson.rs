@@ -131,24 +131,24 @@ fn a_file_can_be_the_data_of_a_lesson() {
     let cases = [
         (
             "lesson --lesson 14 --out x",
-            "lesson 14: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, search, \
-             order, yours, not-looking, warp-select, radix-select",
+            "unknown lesson `14`; available: 1 to 13, or problem, heap, buffer, wait, sort, wide, merge, \
+             search, order, yours, not-looking, warp-select, radix-select",
         ),
         (
             "lesson --lesson seek --out x",
-            "lesson seek: there are lessons 1 to 13: problem, heap, buffer, wait, sort, wide, merge, \
+            "unknown lesson `seek`; available: 1 to 13, or problem, heap, buffer, wait, sort, wide, merge, \
              search, order, yours, not-looking, warp-select, radix-select",
         ),
         (
             "lesson --lesson not-looking --width 8 --out x",
-            "width = 8: a node of the tree has 32 children, a lane each (--width 32)",
+            "width = 8: a tree node has 32 children, one per lane (--width 32)",
         ),
         (
             "lesson --lesson sort --k 257 --out x",
-            "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane",
+            "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 per lane",
         ),
-        ("lesson --k 0 --out x", "k = 0: must be at least 1"),
-        ("lesson --width 5 --out x", "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes"),
+        ("lesson --k 0 --out x", "k = 0: a query asks for one neighbour or more"),
+        ("lesson --width 5 --out x", "width = 5: must be 4, 8, 16 or 32 lanes"),
         (
             "lesson --lesson warp-select --engine cuda --out x",
             "width = 8: a GPU's warp has 32 lanes (--width 32)",
@@ -243,7 +243,7 @@ fn a_search_of_the_index_is_a_lesson() {
     assert!((3..32).contains(&leaves), "{leaves} of 64 leaves");
     let handout = fs::read_to_string(place.path("tree/handout.html")).unwrap();
     assert!(
-        handout.contains("<h2>The traversal, in short</h2>") && handout.contains("boxes as they lie"),
+        handout.contains("<h2>The traversal, in short</h2>") && handout.contains("boxes in curve order"),
         "{handout}"
     );
     assert!(fs::read(place.path("tree/lesson.gif")).unwrap().starts_with(b"GIF89a"));
@@ -391,7 +391,7 @@ fn keys_and_query_can_be_given() {
         ("lesson --lesson sort --keys 5,3 --out x", "2 keys: lesson sort needs 8 with k = 8 and 8 lanes"),
         (
             "lesson --lesson sort --keys 5,x --out x",
-            "key x: a key is a squared distance, which is 0 or a number from 1e-12 to 1e12",
+            "key x: a key is a squared distance: 0, or a number from 1e-12 to 1e12",
         ),
         (
             "lesson --lesson search --query-at 1 --out x",

@@ -148,7 +148,7 @@ fn changed_comparators_are_marked_while_a_key_is_moved() {
     assert!(now.iter().take(2).any(|&key| key as u32 == smallest && key >> 32 == 0), "at the query: {now:?}");
     assert!(player(&window).has_marks());
     let said = sentence(player(&window).cursor());
-    assert!(said.contains("decided otherwise than before the change."), "{said}");
+    assert!(said.contains("differently after the change."), "{said}");
     window.remove_cursor();
     key(&mut window, Key::Escape);
     assert!(!player(&window).has_marks());

@@ -137,7 +137,7 @@ pub enum Ink {
     Grid,
     Accent,
     OnAccent,
-    /// Text on [`Self::Candidate`], which is dark on amber in every look.
+    /// Text on [`Self::Candidate`]: dark on amber in every theme.
     OnCandidate,
     Error,
     Point,
@@ -200,7 +200,7 @@ impl Ink {
     }
 }
 
-/// The colour of a magnitude. On a dark ground, the scale begins where its contrast to the ground suffices.
+/// The colour of a magnitude. On a dark ground, the scale begins at the minimum contrast.
 fn on_scale(magnitude: f32, palette: &Palette) -> Rgb {
     /// Where the scale has a contrast of 3 to the ground.
     const DARKEST: f32 = 0.35;

@@ -226,8 +226,8 @@ impl OutlinePen for Pen {
     }
 }
 
-// The fonts of a picture inside its SVG, so that its text looks the same where they are not installed. A file
-// has the outlines of the characters that it uses only; the licences of both fonts let documents carry them.
+// The fonts embedded in an SVG, so that its text looks the same everywhere. A file only has the outlines of
+// the characters that it uses; the licences of both fonts allow embedding.
 
 /// The characters that a picture uses of each font.
 #[derive(Clone, Debug, Default)]
@@ -240,7 +240,7 @@ impl FontSubsets {
     /// Adds the characters of a text.
     pub fn add(&mut self, text: &str, font: Font) {
         for character in text.chars() {
-            // What one font lacks comes from the other.
+            // Characters that one font lacks come from the other.
             match font_of(character, font) {
                 Font::Sans => self.sans.insert(character),
                 Font::Mono => self.mono.insert(character),
@@ -254,7 +254,7 @@ impl FontSubsets {
         for (font, name, data, used) in
             [(Font::Sans, "Ubuntu", UBUNTU_LIGHT, &self.sans), (Font::Mono, "Hack", HACK_REGULAR, &self.mono)]
         {
-            // Without it, the text still has the fonts of the program that reads it.
+            // On failure, the text falls back to the viewer's fonts.
             let Ok(subset) = subset(data, used) else { continue };
             if !used.is_empty() {
                 let (weight, data) = (weight(font), BASE64_STANDARD.encode(subset));
@@ -415,7 +415,7 @@ mod tests {
     #[test]
     fn a_subset_of_a_font_draws_its_letters_as_the_whole_and_no_others() {
         for font in [UBUNTU_LIGHT, HACK_REGULAR] {
-            // With one that is made of others.
+            // Including a composite glyph.
             let part = subset(font, &"Aaéü7µ".chars().collect()).expect("it can be read");
             for character in "Aaéü7µ".chars() {
                 assert!(!outline(font, character).is_empty());

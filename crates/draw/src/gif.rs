@@ -210,7 +210,7 @@ mod tests {
                     frame.buffer().as_raw().iter().zip(picture.as_raw()).map(|(a, b)| a.abs_diff(*b)).max();
                 assert!(off <= Some(24), "{off:?}");
             }
-            // What did not change costs next to nothing.
+            // Unchanged areas cost almost nothing.
             let mut again = Vec::new();
             let mut animation = Animation::new(
                 &mut again,

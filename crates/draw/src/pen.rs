@@ -102,8 +102,7 @@ impl Area {
     }
 }
 
-/// The font size at which a text fits a width, within limits and at least so large, and the text, truncated
-/// if necessary.
+/// The font size at which a text fits a width, within limits, and the text, truncated if necessary.
 pub fn fit(text: &str, style: Style, least: f32, room: f32) -> (f32, String) {
     let full = width(style.font, style.size, text);
     if full <= room {
@@ -156,8 +155,7 @@ impl<'a> Words<'a> {
 
 /// Adds shapes.
 impl Drawing {
-    /// Adds a text unless it is empty, or was made so much smaller than the least type that it would not fit
-    /// in that.
+    /// Adds a text, unless it is empty or would not fit at the minimum type size.
     pub fn text(&mut self, at: Point, anchor: [f32; 2], style: Style, text: impl Into<String>) {
         let text = text.into();
         if !text.is_empty() && style.size >= self.least * STRETCH {
@@ -258,7 +256,7 @@ pub fn linear_ticks(min: f64, max: f64, most: usize) -> (Vec<f64>, usize) {
     let step = round_step(extent / most as f64);
     let decimals = (-step.log10().floor()).max(0.0) as usize;
     let (first, last) = ((min / step).ceil(), (max / step).floor());
-    // So far from 0 that neighbouring steps are the same number.
+    // Too far from 0 for the step: adjacent ticks would be the same number.
     if last - first > 10_000.0 || first + 1.0 == first {
         return (Vec::new(), 0);
     }

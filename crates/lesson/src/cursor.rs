@@ -9,7 +9,7 @@ use super::recording::Recording;
 use super::state::{State, work};
 use super::step::Step;
 
-/// The level of detail of the player: it stops after steps of this level and of all coarser ones.
+/// The level of detail of the player: it stops after steps at this level and coarser.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {

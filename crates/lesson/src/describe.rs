@@ -1,4 +1,4 @@
-//! One sentence per step: what just happened, with its numbers.
+//! Describes each step in one sentence, with its numbers.
 
 use super::algorithms::kernel::describe::{describe_fault, describe_kernel};
 use super::state::{State, lanes_in};
@@ -67,7 +67,7 @@ pub(crate) fn range(what: &str, first: u32, last: u32) -> String {
     }
 }
 
-/// A key as a cell shows it: its squared distance, or that it is padding.
+/// A key as a cell shows it: its squared distance, or ∞ for padding.
 pub fn key(key: u64) -> String {
     if key == PADDING { "\u{221e}".to_owned() } else { significant(distance_of(key).into()) }
 }

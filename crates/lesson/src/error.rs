@@ -9,14 +9,14 @@ use crate::memory::Short;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LessonError {
-    /// The width is not one of the supported ones.
-    #[error("width = {width}: a warp of a lesson has 4, 8, 16 or 32 lanes")]
+    /// Unsupported width.
+    #[error("width = {width}: must be 4, 8, 16 or 32 lanes")]
     Width {
         /// The width that was requested.
         width: u32,
     },
     /// k exceeds the capacity of the warp.
-    #[error("k = {k}: a warp of {width} lanes holds up to {most} neighbours, 32 a lane")]
+    #[error("k = {k}: a warp of {width} lanes holds up to {most} neighbours, 32 per lane")]
     K {
         /// The k that was requested.
         k: usize,
@@ -25,8 +25,8 @@ pub enum LessonError {
         /// The largest k, 32·W.
         most: usize,
     },
-    /// There is no lesson of that id or number.
-    #[error("lesson {name}: there are lessons 1 to {last}: {ids}")]
+    /// Unknown lesson.
+    #[error("unknown lesson `{name}`; available: 1 to {last}, or {ids}")]
     Name {
         /// The id or number that was requested.
         name: String,
@@ -35,26 +35,23 @@ pub enum LessonError {
         /// The ids of all lessons.
         ids: String,
     },
-    /// The width is not the number of children of a tree's node.
-    #[error("width = {width}: a node of the tree has 32 children, a lane each (--width 32)")]
+    /// The width differs from the number of children of a tree node.
+    #[error("width = {width}: a tree node has 32 children, one per lane (--width 32)")]
     TreeWidth {
         /// The width that was requested.
         width: u32,
     },
-    /// The width is not that of a GPU's warp.
+    /// The width differs from a GPU's warp.
     #[error("width = {width}: a GPU's warp has 32 lanes (--width 32)")]
     GpuWidth {
         /// The width that was requested.
         width: u32,
     },
-    /// What is recorded has no build for a GPU that writes down its steps.
-    #[error(
-        "this lesson is recorded by the twin alone: no kernel writes down a heap in each thread (--engine \
-         lockstep)"
-    )]
+    /// The algorithm has no traced GPU build.
+    #[error("this lesson runs only on the CPU twin: no kernel traces per-thread heaps (--engine lockstep)")]
     TwinAlone,
-    /// A typed key is no squared distance.
-    #[error("key {text}: a key is a squared distance, which is 0 or a number from 1e-12 to 1e12")]
+    /// A typed key is not a squared distance.
+    #[error("key {text}: a key is a squared distance: 0, or a number from 1e-12 to 1e12")]
     Key {
         /// The key as typed.
         text: String,
@@ -62,50 +59,50 @@ pub enum LessonError {
     /// There are too few or too many keys.
     #[error("{given} keys: lesson {lesson} needs {needed} with k = {k} and {width} lanes")]
     KeyCount {
-        /// The number of keys that were typed.
+        /// Number of typed keys.
         given: usize,
         /// The lesson's id.
         lesson: &'static str,
-        /// The number of keys that it needs.
+        /// Number of keys that the lesson needs.
         needed: usize,
-        /// Neighbours asked for.
+        /// Requested number of neighbours.
         k: usize,
         /// Number of lanes.
         width: u32,
     },
-    /// The lesson has no place for typed keys.
+    /// The lesson does not take typed keys.
     #[error(
-        "lesson {lesson}: with k = {k} and {width} lanes its keys cannot be typed; that is for at most \
-         {most} keys, in lessons sort, wide and merge"
+        "lesson {lesson}: with k = {k} and {width} lanes its keys cannot be typed; only lessons sort, wide \
+         and merge take keys, up to {most}"
     )]
     NoKeys {
         /// The lesson's id.
         lesson: &'static str,
-        /// Neighbours asked for.
+        /// Requested number of neighbours.
         k: usize,
         /// Number of lanes.
         width: u32,
-        /// Most keys that can be typed.
+        /// Maximum number of typed keys.
         most: usize,
     },
-    /// A point that was moved does not exist.
-    #[error("row {row}: no such point can be moved; rows go from 0 to {}", .rows - 1)]
+    /// A moved point does not exist.
+    #[error("row {row}: cannot be moved, because it does not exist; rows are 0 to {}", .rows - 1)]
     MovedRow {
-        /// The row that was named.
+        /// The requested row.
         row: u32,
         /// Number of rows.
         rows: usize,
     },
-    /// A place is not finite.
-    #[error("place ({at}): both coordinates must be finite numbers")]
+    /// A coordinate is not finite.
+    #[error("point ({at}): both coordinates must be finite numbers")]
     Place {
         /// The coordinates.
         at: String,
     },
-    /// Query and points do not lie in a plane.
+    /// Query and points are not in a plane.
     #[error(
-        "query and points can be moved where the data have two columns and the metric is l2, and here they \
-         have {dims} and it is {metric}"
+        "query and points can be moved only in two columns with metric l2; these data have {dims}, with \
+         metric {metric}"
     )]
     Unmovable {
         /// Number of columns.
@@ -113,18 +110,16 @@ pub enum LessonError {
         /// The metric.
         metric: Metric,
     },
-    /// There is no mistake of that name.
-    #[error("{name} is no mistake that can be made on purpose: there are {ids}")]
+    /// Unknown fault.
+    #[error("unknown fault `{name}`; available: {ids}")]
     Fault {
         /// The name that was requested.
         name: String,
-        /// The names of all mistakes.
+        /// The names of all faults.
         ids: String,
     },
-    /// Only the kernel's search has mistakes to make.
-    #[error(
-        "lesson {lesson} cannot be broken: mistakes are made in the kernel's search, as in lesson search"
-    )]
+    /// Only the kernel's search has faults.
+    #[error("lesson {lesson} has no faults: only lessons on the kernel's search do, such as search")]
     Unbreakable {
         /// The lesson's id.
         lesson: &'static str,
@@ -136,10 +131,7 @@ pub enum LessonError {
     #[error("the GPU's trace: {0}")]
     Trace(#[from] TraceError),
     /// A comparator on the GPU changed only one of its elements.
-    #[error(
-        "step {step}: on the GPU element {element} changed, and element {partner}, which it was compared \
-         with, did not"
-    )]
+    #[error("step {step}: on the GPU element {element} changed, but its partner, element {partner}, did not")]
     Torn {
         /// The step, counted from 1.
         step: usize,
@@ -158,8 +150,8 @@ pub enum LessonError {
         /// The twin's step, or an excerpt.
         twin: String,
     },
-    /// The GPU's steps equal the twin's but do not lead to the answer that it returned.
-    #[error("rank {rank}: the GPU's neighbours are not those that its own steps lead to")]
+    /// The GPU's steps equal the twin's, but its returned answer differs from their result.
+    #[error("rank {rank}: the GPU's neighbours differ from the result of its own steps")]
     Answers {
         /// The first wrong rank, counted from 0.
         rank: usize,
@@ -183,8 +175,8 @@ pub enum LessonError {
     },
 }
 
-/// Without `#[from]`, which would make it a source: the sentence contains it already, and chains of errors
-/// would print it twice.
+/// Not `#[from]`, which would make it a source: the message already contains it, and error chains would print
+/// it twice.
 impl From<Short> for LessonError {
     fn from(short: Short) -> Self {
         Self::Memory(short)

@@ -1,8 +1,6 @@
-//! The kernel's search with a mistake made on purpose: what is left out, what that breaks, and what comes of
-//! it.
+//! Faults injected into the kernel's search: what each omits, which invariant it breaks, and its effect.
 //!
-//! The lockstep twin itself makes the mistake ([`super::record_faulty`]), so that its steps are shown like
-//! any others.
+//! The lockstep twin itself has the fault ([`super::record_faulty`]), so its steps are shown like any others.
 
 use super::invariants::{Broken, first_broken, keys};
 use super::lessons::{self, Lesson};
@@ -13,42 +11,42 @@ use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::error::LessonError;
 use crate::text::{count, significant, thousands};
 
-/// A mistake, explained.
+/// A fault, explained.
 #[derive(Clone, Copy, Debug)]
 pub struct Row {
-    /// The mistake itself.
+    /// The fault.
     pub fault: Fault,
     /// Its name on the command line.
     pub id: &'static str,
     /// A few words.
     pub title: &'static str,
-    /// What is left out or confused, in one sentence.
+    /// What is omitted or confused, in one sentence.
     pub about: &'static str,
-    /// The line of the kernel's pseudocode that it is made in, from 0.
+    /// The affected line of the kernel's pseudocode, from 0.
     pub line: usize,
     /// What to look at.
     pub look_for: &'static str,
-    /// Whether neighbours come out wrong; else the search only does more work.
+    /// Whether neighbours are wrong; else the search only does more work.
     pub is_wrong: bool,
-    /// The id of a lesson in whose data it matters.
+    /// The id of a lesson whose data show it.
     pub lesson: &'static str,
-    /// The id of the lesson from which on it can be understood.
+    /// The id of the lesson after which it can be understood.
     pub taught: &'static str,
-    /// The generator of points, without n, in place of the lesson's where that matters.
+    /// The generator of points, without n, that replaces the lesson's, if needed.
     pub generator: Option<&'static str>,
 }
 
-/// All mistakes.
+/// All faults.
 pub const FAULTS: [Row; 7] = [
     Row {
         fault: Fault::NoBarrier,
         id: "no-barrier",
         title: "No barrier before the swap",
         about: "Lanes read the buffer without waiting until the others have written to it; here the upper \
-                half of the warp always comes too late.",
+                half of the warp is always late.",
         line: 17,
-        look_for: "Slots that were counted but not written: the swap takes what they held before, and what \
-                   comes late is overwritten.",
+        look_for: "Slots that were counted but not written: the swap takes their old contents, and late \
+                   writes are overwritten.",
         is_wrong: true,
         lesson: "buffer",
         taught: "buffer",
@@ -61,7 +59,7 @@ pub const FAULTS: [Row; 7] = [
         about: "A comparator sorts in ascending order if the bit above that of the size is 0, not the bit \
                 of the size itself.",
         line: 20,
-        look_for: "Neighbouring runs that go the same way: two of them are not bitonic, and the next size \
+        look_for: "Neighbouring runs in the same direction: two of them are not bitonic, and the next size \
                    cannot merge them.",
         is_wrong: true,
         lesson: "merge",
@@ -71,12 +69,11 @@ pub const FAULTS: [Row; 7] = [
     Row {
         fault: Fault::NoMirror,
         id: "no-mirror",
-        title: "Mirror left out",
+        title: "No mirror",
         about: "The minimum compares element i with element i of the intermediate result, not with element \
                 K \u{2212} 1 \u{2212} i.",
         line: 23,
-        look_for: "Small keys that meet small ones: of each pair one is lost, while two large ones leave \
-                   one behind.",
+        look_for: "Pairs of small keys: one of the two is lost, while a pair of large keys keeps one.",
         is_wrong: true,
         lesson: "merge",
         taught: "merge",
@@ -86,7 +83,7 @@ pub const FAULTS: [Row; 7] = [
         fault: Fault::NoRevote,
         id: "no-revote",
         title: "No second vote",
-        about: "Candidates that found no slot go into the buffer after the merge, though max_distance has \
+        about: "Candidates without a slot go into the buffer after the merge, though max_distance has \
                 fallen.",
         line: 11,
         look_for: "Candidates that are no closer than max_distance: they fill slots, and the merges drop \
@@ -99,11 +96,11 @@ pub const FAULTS: [Row; 7] = [
     Row {
         fault: Fault::Dropped,
         id: "dropped",
-        title: "Candidates without a slot are forgotten",
-        about: "Once the buffer is full and merged, the lanes go on to the next group, though some of them \
-                had found no slot.",
+        title: "Candidates without a slot are lost",
+        about: "Once the buffer is full and merged, the lanes continue with the next group, though some had \
+                no slot.",
         line: 11,
-        look_for: "Lanes that voted, had no slot, and are not asked again although they are closer than \
+        look_for: "Lanes that voted, had no slot, and do not vote again although they are closer than \
                    max_distance.",
         is_wrong: true,
         lesson: "buffer",
@@ -113,11 +110,10 @@ pub const FAULTS: [Row; 7] = [
     Row {
         fault: Fault::Stale,
         id: "stale",
-        title: "max_distance stays as it was",
+        title: "max_distance is not updated",
         about: "After a merge max_distance is not set to the distance of the k-th element.",
         line: 29,
-        look_for: "Every point goes on being a candidate: the merges sort all of them, and find the right \
-                   ones.",
+        look_for: "Every point remains a candidate: the merges sort all of them, and find the right ones.",
         is_wrong: false,
         lesson: "search",
         taught: "buffer",
@@ -126,9 +122,9 @@ pub const FAULTS: [Row; 7] = [
     Row {
         fault: Fault::DistanceOnly,
         id: "distance-only",
-        title: "Distances alone are compared",
-        about: "Keys are compared by distance alone, not by distance and then point, so that where they lie \
-                decides among equal distances.",
+        title: "Only distances are compared",
+        about: "Keys are compared by distance only, not by distance and then point: among equal distances, \
+                their place in the network decides.",
         line: 20,
         look_for: "Equal distances in the wrong order: which of them is among the k nearest differs from \
                    engine to engine.",
@@ -139,7 +135,7 @@ pub const FAULTS: [Row; 7] = [
     },
 ];
 
-/// Looks up a mistake by its name.
+/// Looks up a fault by its name.
 ///
 /// # Errors
 /// [`LessonError::Fault`] if there is none.
@@ -150,9 +146,9 @@ pub fn named(name: &str) -> Result<&'static Row, LessonError> {
         .ok_or_else(|| LessonError::Fault { name: name.to_owned(), ids: FAULTS.map(|row| row.id).join(", ") })
 }
 
-/// The explanation of a mistake.
+/// The row of a fault.
 pub fn row(fault: Fault) -> &'static Row {
-    // A test finds each of them in the table.
+    // A test checks that every fault is in the table.
     FAULTS.iter().find(|row| row.fault == fault).unwrap_or(&FAULTS[0])
 }
 
@@ -161,27 +157,27 @@ pub fn row(fault: Fault) -> &'static Row {
 pub struct Wrong {
     /// Its place among the neighbours, from 0.
     pub rank: u32,
-    /// What was found, [`PADDING`] for none.
+    /// The key found, [`PADDING`] for none.
     pub found: Key,
-    /// What should have been.
+    /// The right key.
     pub right: Key,
 }
 
-/// What a mistake leads to.
+/// The effect of a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Consequences {
-    /// The first invariant that does not hold, if the data bring it about.
+    /// The first broken invariant, if these data break one.
     pub broken: Option<Broken>,
     /// The wrong ones among the neighbours, nearest first.
     pub wrong: Vec<Wrong>,
     /// Number of neighbours.
     pub neighbours: u32,
-    /// What the search counted, and what it counts without the mistake.
+    /// The counts with the fault, and without.
     pub counts: [Counts; 2],
 }
 
 impl Consequences {
-    /// Compares a search with a mistake with the same one without.
+    /// Compares a faulty search with the sound one.
     pub(super) fn of(faulty: &Recording, sound: &Recording) -> Self {
         let [end, right] = [end(faulty), end(sound)];
         let mut nearest = keys(faulty);
@@ -202,18 +198,18 @@ impl Consequences {
 
     /// The neighbours that were not found, nearest first.
     pub fn missing(&self) -> Vec<Key> {
-        // Where nothing is wrong, what is found is what is right.
+        // Ranks that are not wrong hold the right key.
         let found: Vec<Key> = self.wrong.iter().map(|wrong| wrong.found).collect();
         self.wrong.iter().map(|wrong| wrong.right).filter(|right| !found.contains(right)).collect()
     }
 
-    /// What came of it, in a sentence.
+    /// The effect, in a sentence.
     pub fn verdict(&self) -> String {
         let [counts, right] = self.counts;
         if let Some(first) = self.wrong.first() {
             let rank = thousands(u64::from(first.rank) + 1);
             let instead =
-                format!("neighbour {rank} should be {}, and is {}.", words(first.right), words(first.found));
+                format!("neighbour {rank} should be {}, but is {}.", words(first.right), words(first.found));
             let missing = self.missing();
             if missing.is_empty() {
                 return format!("All neighbours are found, but in the wrong order: {instead}");
@@ -226,8 +222,7 @@ impl Consequences {
             );
         }
         if (counts.merges, counts.candidates) == (right.merges, right.candidates) {
-            return "Nothing comes of it with these data: the neighbours are right, and so are the counts."
-                .to_owned();
+            return "No effect on these data: the neighbours and the counts are right.".to_owned();
         }
         format!(
             "The neighbours are right, but that took {} in {}, not {} in {}.",
@@ -239,8 +234,7 @@ impl Consequences {
     }
 }
 
-/// The mistakes that can be told by whoever has come as far as a lesson; all where these are too few to
-/// choose from.
+/// The faults that can be understood after a lesson; all, if these are too few to choose from.
 pub fn known_by(lesson: &Lesson) -> Vec<&'static Row> {
     let number = |row: &Row| lessons::named(row.taught).map_or(0, |lesson| lesson.number);
     let known: Vec<&Row> = FAULTS.iter().filter(|row| number(row) <= lesson.number).collect();

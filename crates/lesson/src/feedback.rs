@@ -1,5 +1,4 @@
-//! What is said and shown with a question beside the answer itself: what it is about in the picture, and why
-//! the answer is right.
+//! Feedback on a question: what it refers to in the picture, and why the answer is right.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ use super::step::Step;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, lanes_below};
 use crate::text::{count, significant, significant_to, thousands};
 
-/// What a question is about: the picture rings it while the question is open.
+/// The targets of a question, marked in the picture while it is open.
 pub fn subjects(question: &Question, recording: &Recording) -> Vec<Target> {
     let subject = question.subject;
     match question.ask.kind().about {
@@ -30,7 +29,7 @@ pub fn subjects(question: &Question, recording: &Recording) -> Vec<Target> {
     }
 }
 
-/// What an answered question was about: the picture spells that out.
+/// The target of an answered question, whose computation the picture shows.
 pub fn spelled_out(question: &Question) -> Option<Target> {
     match question.ask.kind().about {
         About::All => None,
@@ -40,7 +39,7 @@ pub fn spelled_out(question: &Question) -> Option<Target> {
     }
 }
 
-/// Why the answer is what it is: what the step before the cursor did, or what is said of the whole search.
+/// Why the answer is right: from the step before the cursor, or from the whole search.
 pub fn why(question: &Question, cursor: &Cursor) -> String {
     let recording = cursor.recording();
     if let Some(why) = &question.why {
@@ -58,14 +57,14 @@ pub fn why(question: &Question, cursor: &Cursor) -> String {
     }
     let account = account(cursor.state());
     format!(
-        "In random order, at most {} are expected on average; were every point a candidate, there would be \
-         {}.",
+        "In random order, at most {} are expected on average; if every point were a candidate, there would \
+         be {}.",
         significant(account.expected_in_the_end.merges),
         account.worst_merges
     )
 }
 
-/// The answer worked out with the numbers of the case that was asked about.
+/// The answer worked out with the numbers of the question.
 fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
     let (shape, subject) = (recording.shape(), question.subject);
     let mut before = Cursor::new(Arc::clone(recording));
@@ -123,7 +122,7 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
             } else {
                 "<"
             };
-            // In the last size, and so in a re-sort, all pairs sort alike.
+            // In the last size, and so in a re-sort, all pairs sort in ascending order.
             if layer.size == shape.capacity() {
                 return Some(format!(
                     "Size {} sorts all pairs in ascending order. {a} {order} {b}, so {verdict}.",
@@ -144,7 +143,7 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
                 state.buffer[shape.mirror_of(subject) as usize],
             );
             let from = if taken.contains(subject) {
-                "it is of the intermediate result"
+                "the key of the intermediate result stays"
             } else {
                 "the candidate stays"
             };
@@ -154,7 +153,7 @@ fn case(question: &Question, recording: &Arc<Recording>) -> Option<String> {
     }
 }
 
-/// Two keys with as many digits as tell them apart; of equal distances the positions decide.
+/// Two keys with enough digits to differ; for equal distances, with their positions.
 fn told_apart(a: Key, b: Key) -> [String; 2] {
     let read = |key: Key, to: usize| {
         if key == PADDING { "\u{221e}".to_owned() } else { significant_to(distance_of(key).into(), to) }

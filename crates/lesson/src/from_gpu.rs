@@ -16,7 +16,7 @@ pub(crate) const WARP: u32 = 32;
 const SHOWN: usize = 60;
 
 impl Shape {
-    /// Refuses parameters that no GPU can record.
+    /// Rejects widths that a GPU cannot record.
     ///
     /// # Errors
     /// [`LessonError::GpuWidth`] unless the width is 32.
@@ -43,14 +43,14 @@ pub(crate) fn recording(twin: &Recording, (steps, recorded_on): (Vec<Step>, Stri
         .with_baseline(twin.baseline().clone())
 }
 
-/// Checks the steps that a recorder was told against the twin's, and the GPU's answer against them.
+/// Checks a GPU's steps against the twin's, and its answer against its steps.
 pub(crate) fn compare_told(
     told: Result<(), TraceError>,
     steps: Vec<Step>,
     neighbours: &[(u32, f32)],
     twin: &Recording,
 ) -> Result<Vec<Step>, LessonError> {
-    // Where the words are no trace, the first step that differs says more.
+    // If the trace cannot be decoded, the first differing step says more.
     let mut compared = Compared::default();
     compared.with(&steps, twin)?;
     told?;
@@ -59,7 +59,7 @@ pub(crate) fn compare_told(
     Ok(steps)
 }
 
-/// Checks the neighbours that the GPU wrote against those that its steps lead to.
+/// Checks the GPU's returned neighbours against the result of its steps.
 pub(crate) fn answers(
     steps: &[Step],
     neighbours: &[(u32, f32)],
@@ -83,12 +83,12 @@ pub(crate) fn answers(
     })
 }
 
-/// How many steps were found equal to the twin's.
+/// Number of steps equal to the twin's so far.
 #[derive(Default)]
 pub(crate) struct Compared(usize);
 
 impl Compared {
-    /// Compares the steps that were not yet.
+    /// Compares the new steps.
     pub(crate) fn with(&mut self, steps: &[Step], twin: &Recording) -> Result<(), LessonError> {
         while let Some(step) = steps.get(self.0) {
             let expected = twin.steps().get(self.0);
@@ -100,7 +100,7 @@ impl Compared {
         Ok(())
     }
 
-    /// Whether the twin has no more.
+    /// Whether the twin has no further steps.
     pub(crate) fn end(&self, twin: &Recording) -> Result<(), LessonError> {
         match twin.steps().get(self.0) {
             Some(step) => Err(differs(self.0 + 1, None, Some(step))),

@@ -73,7 +73,7 @@ pub fn read(input: impl BufRead) -> Result<(Parameters, Vec<(usize, Step)>), Les
     let (_, head) = lines.next().ok_or_else(|| fail(0, "the file is empty".to_owned()))??;
     let head: Head = serde_json::from_str(&head).map_err(|error| fail(0, error.to_string()))?;
     if head.schema != SCHEMA {
-        return Err(fail(0, format!("schema {} is not {SCHEMA}, which this version reads", head.schema)));
+        return Err(fail(0, format!("schema {} is not supported; this version reads {SCHEMA}", head.schema)));
     }
     let steps = lines.map(|line| {
         let (number, line) = line?;

@@ -1,5 +1,5 @@
-//! A lesson: its texts, data, the range of the search that is shown, and the questions. The lessons
-//! themselves are in [`super::story`].
+//! The structure of a lesson: texts, data, the shown range of the search, and questions. The lessons are in
+//! [`super::story`].
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -29,24 +29,24 @@ use crate::progress::Progress;
 /// A lesson's data, range and questions.
 #[derive(Clone, Copy, Debug)]
 pub struct Lesson {
-    /// Its place among the lessons, from 1.
+    /// Its number, from 1.
     pub number: u32,
-    /// A short name that stays when lessons change places.
+    /// A short name that stays when lessons are renumbered.
     pub id: &'static str,
     /// The title, a few words long.
     pub title: &'static str,
-    /// What a reader can do after it, in one line. As in the texts below, `{k}`, `{K}` and so on stand for
+    /// What a reader can do after it, in one line. Here and in the texts below, `{k}`, `{K}` and so on are
     /// sizes: see [`Lesson::says`].
     pub goal: &'static str,
-    /// The ids of the lessons that it builds on.
+    /// The ids of prerequisite lessons.
     pub needs: &'static [&'static str],
-    /// The one idea, shown beside the pictures.
+    /// Its idea, shown beside the pictures.
     pub paragraph: &'static str,
     /// What to remember, in one line.
     pub summary: &'static str,
-    /// How long it takes, and whether it is part of the short route through the story.
+    /// How long it takes, and whether it is on the short route.
     pub minutes: Minutes,
-    /// Whether its points can be those of a cloud of one's own.
+    /// Whether it can use the reader's own cloud.
     pub own_data: bool,
     /// The generator of the points, without n.
     pub generator: &'static str,
@@ -77,14 +77,14 @@ pub struct Lesson {
 /// How long a lesson takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Minutes {
-    /// On the route that tells the story in 20 minutes.
+    /// On the 20-minute route.
     Route(u32),
-    /// Beside it, for later.
+    /// Off the route, for later.
     Beside(u32),
 }
 
 impl Minutes {
-    /// The minutes, on the route or beside it.
+    /// The minutes, on or off the route.
     pub fn count(self) -> u32 {
         let (Self::Route(minutes) | Self::Beside(minutes)) = self;
         minutes
@@ -101,7 +101,7 @@ impl Minutes {
 pub enum Arrangement {
     /// In the order of the generator or file.
     AsDrawn,
-    /// In the order of the file, beside other orders of the same points.
+    /// In the order of the file, compared with other orders of the same points.
     FileOrder,
     /// In random order, as the theory assumes.
     Shuffled,
@@ -129,19 +129,18 @@ impl Arrangement {
 pub enum Shows {
     /// The whole search, from start to end.
     Whole,
-    /// The same as points and a circle that shrinks, without the warp.
+    /// The whole search as points and a shrinking circle, without the warp.
     Circle,
     /// The sort of the first buffer.
     FirstSort,
-    /// The second merge, the first one that has an intermediate result to merge with: from the full buffer
-    /// on.
+    /// The second merge, the first with an intermediate result: from the full buffer on.
     SecondMerge,
     /// The second merge from its minimum on.
     SecondMinimum,
     /// How the last buffer that overflowed within a group was filled: from the first ballot after the
-    /// preceding merge all of whose candidates have slots, to the ballot of those that had to wait.
+    /// preceding merge whose candidates all have slots, to the second vote of those without one.
     Overflow,
-    /// Of threads with a query each: from the first point that some lanes insert while others wait.
+    /// Per-thread heaps: from the first point that some lanes insert while others wait.
     Waiting,
 }
 
@@ -154,7 +153,7 @@ pub struct Choice {
     pub width: Option<u32>,
     /// Seed of the generator.
     pub seed: Option<u64>,
-    /// What was changed by hand.
+    /// Changes by hand.
     pub touched: Touched,
 }
 
@@ -174,12 +173,12 @@ impl Take {
         Self { arrangement, range: shows.range(&recording), recording: Arc::new(recording) }
     }
 
-    /// The position after the step that breaks an invariant, if a mistake was made on purpose and one does.
+    /// The position after the step that breaks an invariant, if an injected fault breaks one.
     pub fn broken_at(&self) -> Option<usize> {
         self.recording.consequences()?.broken.as_ref().map(|broken| broken.position)
     }
 
-    /// Marks the comparators that decide otherwise than in an earlier recording; `None` removes the marks.
+    /// Marks the comparators that decide differently than in an earlier recording; `None` removes the marks.
     pub fn mark_turned(&mut self, before: Option<&Recording>) {
         if before.is_some() || self.recording.turned().is_some() {
             Arc::make_mut(&mut self.recording).mark_turned(before);
@@ -227,7 +226,7 @@ impl Lesson {
         }
     }
 
-    /// The lesson that follows; of one on the short route, the next one on it.
+    /// The next lesson; from a lesson on the short route, the next one on it.
     pub fn next(&self) -> Option<&'static Self> {
         let mut later = LESSONS[self.number as usize..].iter();
         let on_route = later.clone().find(|lesson| self.minutes.is_route() && lesson.minutes.is_route());
@@ -270,8 +269,8 @@ impl Lesson {
         self.arrangements.iter().map(record).collect()
     }
 
-    /// How many keys can be typed instead of the points; `None` where the search is about more than the sort
-    /// or merge of a few.
+    /// How many keys can be typed instead of points; `None` if the lesson is not about sorting or merging a
+    /// few keys.
     pub fn keys(&self, k: usize, width: u32) -> Option<usize> {
         let capacity = width as usize * lockstep::registers_for(k, width as usize);
         let keys = match self.shows {
@@ -285,7 +284,7 @@ impl Lesson {
         (keys <= MOST_KEYS).then_some(keys)
     }
 
-    /// Checks whether so many keys can be typed.
+    /// Checks the number of typed keys.
     ///
     /// # Errors
     /// [`LessonError::NoKeys`], [`LessonError::KeyCount`].
@@ -299,12 +298,11 @@ impl Lesson {
         }
     }
 
-    /// Records the search for a query, with what was changed by hand. `note` is what is to be known of the
-    /// data: their recording names it.
+    /// Records the search for a query, with changes by hand. `note` is a remark on the data that the
+    /// recording includes.
     ///
-    /// # Errors
-    /// [`LessonError`] if k, the width or the row is invalid, or the setup or what was changed does not apply
-    /// to the cloud.
+    /// # Errors [`LessonError`] if k, the width or the row is invalid, or the setup or the changes do not
+    /// apply to the cloud.
     ///
     /// # Panics
     /// If the query number is out of range.
@@ -322,8 +320,8 @@ impl Lesson {
         if arrangement == Arrangement::Shuffled {
             setup.order = Order::Shuffled;
         }
-        // The row is taken out of the points: an engine would look for one neighbour more, and the picture
-        // would have another k.
+        // Remove the row from the points: an engine would search for k + 1 neighbours, and the picture would
+        // show that k.
         let exclude = std::mem::take(&mut setup.exclude_self);
         let problem = Problem::new(cloud, queries, setup)?;
         let excluded = exclude && matches!(queries, Queries::Rows(_)) && problem.n() > 1;
@@ -356,7 +354,7 @@ impl Lesson {
         Ok(Take::new(take.arrangement, record_on_gpu(&take.recording, cuda)?, self.shows))
     }
 
-    /// Checks that the lesson's search can make a mistake on purpose.
+    /// Checks that the lesson's search supports faults.
     ///
     /// # Errors
     /// [`LessonError::Unbreakable`] unless it is the kernel's.
@@ -364,7 +362,7 @@ impl Lesson {
         if self.search == Search::Kernel { Ok(()) } else { Err(LessonError::Unbreakable { lesson: self.id }) }
     }
 
-    /// Repeats a take with a mistake made on purpose; the whole search is shown.
+    /// Repeats a take with an injected fault; shows the whole search.
     ///
     /// # Errors
     /// [`LessonError::Unbreakable`] unless the lesson shows the kernel's search.
@@ -383,22 +381,22 @@ impl Lesson {
         Ok(Take::new(take.arrangement, faulty, Shows::Whole))
     }
 
-    /// The same lesson on data in which a mistake matters.
+    /// The same lesson on data that show a fault's effect.
     pub fn with_data_for(&self, fault: Fault) -> Self {
         Self { generator: fault::row(fault).generator.unwrap_or(self.generator), ..*self }
     }
 
-    /// The questions about a take that the lesson's seed draws; none about a search with a mistake.
+    /// The questions about a take, drawn with the lesson's seed; none about a faulty search.
     pub fn questions(&self, take: &Take) -> Vec<Question> {
         self.pool(std::slice::from_ref(take), self.seed).into_iter().map(|(_, question)| question).collect()
     }
 
-    /// All questions about takes that are ready to be asked, as a seed draws them.
+    /// The pool of questions about takes, drawn with a seed.
     pub fn pool(&self, takes: &[Take], seed: u64) -> Vec<Asked> {
         pool(self, takes, seed)
     }
 
-    /// A few questions about takes in the order in which they are asked, as a seed draws them.
+    /// A round of questions about takes, in order, drawn with a seed.
     pub fn round(&self, takes: &[Take], seed: u64) -> Vec<Asked> {
         round(&self.pool(takes, seed), &mut Random::new(seed))
     }
@@ -412,7 +410,7 @@ fn without_row(problem: &Problem, row: u32) -> Result<Problem, LessonError> {
     Ok(problem.rearranged(&positions))
 }
 
-/// Refuses a copy of a problem's points, with three numbers for each, if memory is short.
+/// Checks the memory for a copy of a problem's points, with three numbers each.
 fn check_copy(problem: &Problem) -> Result<(), LessonError> {
     Ok(memory::check(4 * problem.n() as u64 * (problem.dims() as u64 + 3))?)
 }
@@ -460,7 +458,7 @@ impl Shows {
                 let before = recording.merges.partition_point(|&at| (at as usize) < again).checked_sub(2)?;
                 let start = recording.position_of_merge(before)?;
                 let group = |at: usize| (start..at).rev().find(|&at| matches!(steps[at], Step::Group { .. }));
-                // Once its distances are known.
+                // From after its distances.
                 let has_slots = |at: usize| {
                     matches!(steps[at], Step::Appended { .. })
                         && !matches!(steps.get(at + 1), Some(Step::BufferFull | Step::FilteredAgain { .. }))

@@ -1,37 +1,35 @@
 //! The lesson: one query's search, step by step, forwards and backwards.
 //!
-//! [`record()`] runs the lockstep twin, [`record_tree()`] the index's, [`record_queues()`] warp select's,
-//! [`record_digits()`] a selection by digits, [`record_heaps()`] threads with a query each, and records what
-//! it does as a list of [`Step`]s. A [`Cursor`] selects a prefix of that list and shows the [`State`] after
-//! it. Nothing is drawn or invented here: every value comes from the recorded search.
+//! [`record()`] runs the lockstep twin, [`record_tree()`] that of the index, [`record_queues()`] that of warp
+//! select, [`record_digits()`] that of radix select, and [`record_heaps()`] that of per-thread heaps. Each
+//! records a list of [`Step`]s. A [`Cursor`] selects a prefix of the list and shows the [`State`] after it.
+//! Every value comes from the recorded search.
 //!
 //! - [`step`]: the kinds of steps
 //! - [`state`]: registers, buffer and counters after a number of steps, and how a step changes them
-//! - [`algorithms`]: what can be recorded, a folder an algorithm: its code and baseline, steps and state,
-//!   recorder, sentences, questions and pictures, behind one trait
-//! - [`work`], [`meter`]: the instructions that a step executes; one query's costs by one thread, by a thread
-//!   of a warp, and by a warp
-//! - [`error`]: why a lesson cannot be recorded or read
-//! - [`recording`]: the list, with keyframes; the extent of the points, and which of very many are drawn
-//! - [`invariants`]: what holds after each step of the kernel's search and why the next step works; the first
-//!   place where it does not
-//! - [`fault`]: the kernel's search with a mistake made on purpose, what that breaks, and what comes of it
-//! - `from_gpu`: the same recording made by a GPU and compared with the twin's: [`record_on_gpu`]
+//! - [`algorithms`]: one folder per algorithm: its pseudocode and baseline, steps and state, recorder,
+//!   sentences, questions and pictures, behind one trait
+//! - [`work`], [`meter`]: the instructions of each step; the cost of a query by one thread, by a thread of a
+//!   warp, and by a warp
+//! - [`error`]: errors of recording and reading lessons
+//! - [`recording`]: the list of steps with keyframes; the extent of the points and the sample that is drawn
+//! - [`invariants`]: what holds after each step of the kernel's search; the first violation
+//! - [`fault`]: faults injected into the kernel's search, what they break, and their effect
+//! - `from_gpu`: the same recording made by a GPU and compared with the twin: [`record_on_gpu`]
 //! - [`cursor`]: a position in the list; levels of detail
 //! - [`describe`]: one sentence per step
-//! - [`account`]: the work so far, beside the theory
-//! - [`touched`]: what was changed by hand: the query's place, points, typed keys
-//! - [`own_data`]: lessons about a cloud of the reader's own, in the order of its rows and in others
-//! - [`same_moment`]: the same moment in another recording, and the comparators that decide otherwise there
-//! - [`lessons`], [`story`]: what a lesson is; the lessons in the order of the story
-//! - [`moments`]: selects the moments shown in a film or handout
-//! - [`questions`]: questions about moments and ideas, the correct answers, and what mistakes lead to; the
-//!   rounds in which they are asked
-//! - `sizes`: the sizes of a search, by the names that texts have for them
-//! - [`feedback`]: what a question is about in the picture, and why its answer is right
-//! - [`picture`]: a moment as shapes; the window paints them, or they become files
-//! - [`jsonl`], [`paper`], [`player`]: a recording as a file of steps, a lesson as HTML files to print, and
-//!   as one that plays; written by `export::lesson`
+//! - [`account`]: the work so far, compared with theory
+//! - [`touched`]: changes by hand: a moved query, moved points, typed keys
+//! - [`own_data`]: lessons on the reader's own cloud, in row order and others
+//! - [`same_moment`]: the same moment in another recording, and the comparators that decide differently there
+//! - [`lessons`], [`story`]: the structure of a lesson; the lessons in order
+//! - [`moments`]: selects the moments of a film or handout
+//! - [`questions`]: questions about moments and ideas, with answers and misconceptions; rounds of questions
+//! - `sizes`: the sizes of a search, by their names in texts
+//! - [`feedback`]: a question's targets in the picture, and why its answer is right
+//! - [`picture`]: a moment as shapes, for the window and for files
+//! - [`jsonl`], [`paper`], [`player`]: a recording as a file of steps, a lesson as printable HTML, and as an
+//!   interactive page; written by `export::lesson`
 
 // Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
 use warpscope_base::{memory, palette, progress, text};

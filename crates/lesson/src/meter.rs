@@ -1,9 +1,9 @@
-//! What one query costs in three ways: a scalar thread with a heap, a warp whose threads have a query each,
-//! and the kernel's warp.
+//! The cost of a query in three ways: one thread with a heap, a warp with one query per thread, and the
+//! kernel's warp.
 //!
-//! All three are recorded executions of the twins, over the same points; nothing is computed by a formula.
-//! What a step executes is in [`super::work`]. A warp of threads with a query each answers W queries at once,
-//! so that a query has a W-th of what it executes.
+//! All three are recorded executions of the CPU twins over the same points; nothing is computed by a formula.
+//! [`super::work`] has the instructions of each step. A warp with one query per thread answers W queries at
+//! once, so one query counts 1/W of its instructions.
 
 use std::sync::Arc;
 
@@ -24,30 +24,30 @@ const MOST: u32 = 4096;
 pub enum Way {
     /// One thread, with a heap.
     Thread,
-    /// A thread of a warp whose other threads answer other queries, each with a heap.
+    /// A warp whose threads each answer one query with a heap.
     ThreadAQuery,
     /// A warp, with a buffer and merges.
     Warp,
 }
 
 impl Way {
-    /// All ways, in the order of columns.
+    /// All ways, in column order.
     pub const ALL: [Self; 3] = [Self::Thread, Self::ThreadAQuery, Self::Warp];
 
-    /// Its name at the head of a column.
+    /// Its name as a column head.
     pub fn name(self) -> &'static str {
         match self {
             Self::Thread => "one thread",
-            Self::ThreadAQuery => "a thread a query",
+            Self::ThreadAQuery => "thread per query",
             Self::Warp => "the warp",
         }
     }
 }
 
-/// What was executed by the time that a number of points were seen.
+/// The work done by the time that a number of points have been seen.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
-    /// Points, and the work before the next one was begun; ascending.
+    /// Points, and the work before the next one began; ascending.
     so_far: Vec<(u32, Work)>,
     /// The work of the whole search.
     all: Work,
@@ -72,12 +72,12 @@ impl Track {
         Self { so_far, all: state.work }
     }
 
-    /// The work for the first `points` of `n`, or for as many of them as whole groups hold.
+    /// The work for the first `points` of `n`, rounded down to whole groups.
     fn at(&self, points: u32, n: u32) -> Work {
         if points >= n {
             return self.all;
         }
-        // A batch may be waited for before the first point.
+        // The wait for a batch may precede the first point.
         if points == 0 {
             return Work::default();
         }
@@ -86,7 +86,7 @@ impl Track {
     }
 }
 
-/// A query's costs in all ways.
+/// The cost of a query in all ways.
 #[derive(Clone, Debug)]
 pub struct Meter {
     /// Dimensions, d.
@@ -99,7 +99,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Of a recording's query, which was answered in the way `own`; records how one thread answers it.
+    /// The meter of a recording's query, which was answered in the way `own`; records the single thread.
     pub(crate) fn new(recording: &Recording, own: Way, threads: Track, warp: Track) -> Self {
         let (parameters, shape) = (&recording.parameters, recording.shape());
         let thread = record_lanes(Arc::clone(recording.problem()), recording.query(), 1, &parameters.data);
@@ -112,8 +112,8 @@ impl Meter {
         }
     }
 
-    /// The work in a way at a moment of the recording: exactly what its own steps executed, and what the
-    /// others have executed for as many points.
+    /// The work in a way at a moment of the recording: exact for its own way, for the others that of the same
+    /// number of points.
     pub fn so_far(&self, way: Way, state: &State) -> Work {
         if way == self.own {
             state.work
@@ -127,7 +127,7 @@ impl Meter {
         self.tracks[way as usize].all
     }
 
-    /// A row's number in a way; `None` where there is nothing to count.
+    /// A row's number in a way; `None` if the row does not apply.
     pub fn number(&self, row: &Row, way: Way, work: &Work) -> Option<f64> {
         (row.number)(&Cost {
             work,
@@ -138,7 +138,7 @@ impl Meter {
     }
 }
 
-/// What a row counts in.
+/// The input of a row.
 struct Cost<'a> {
     work: &'a Work,
     way: Way,
@@ -165,19 +165,19 @@ impl Cost<'_> {
         self.work.slots(self.dims) - barriers
     }
 
-    /// What a thread alone has not.
+    /// A count that a single thread does not have.
     fn of_warp(&self, number: u64) -> Option<f64> {
         (self.way != Way::Thread).then(|| self.share(number))
     }
 }
 
-/// A count of the meter.
+/// A row of the meter.
 pub struct Row {
     /// A few words.
     pub name: &'static str,
-    /// What it is counted in, one and many.
+    /// Its unit, singular and plural.
     pub unit: [&'static str; 2],
-    /// What it is.
+    /// Its help text.
     pub help: &'static str,
     number: fn(&Cost<'_>) -> Option<f64>,
 }
@@ -193,7 +193,7 @@ pub static ROWS: [Row; 10] = [
     Row {
         name: "comparisons",
         unit: ["comparison", "comparisons"],
-        help: "Comparisons of distances and of keys, in lanes. In a layer between lanes both lanes of a \
+        help: "Comparisons of distances and of keys, in lanes. In a layer between lanes, both lanes of a \
                pair compare.",
         number: |cost| Some(cost.share(cost.lanes(Kind::Comparison))),
     },
@@ -215,8 +215,8 @@ pub static ROWS: [Row; 10] = [
     Row {
         name: "shuffles",
         unit: ["shuffle", "shuffles"],
-        help: "Shuffles of one key a lane, issued for the warp: in layers between lanes, and one a merge \
-               for the k-th.",
+        help: "Shuffles of one key per lane, issued for the warp: in layers between lanes, and one per \
+               merge for the k-th.",
         number: |cost| cost.of_warp(cost.work.of(Kind::Shuffle).times),
     },
     Row {
@@ -234,15 +234,15 @@ pub static ROWS: [Row; 10] = [
     Row {
         name: "issue slots",
         unit: ["slot", "slots"],
-        help: "Instructions that are issued, of all kinds above: a distance is three for each dimension. A \
-               warp of threads issues them for W queries, and a query has a W-th.",
+        help: "Instructions issued, of all kinds above: a distance takes three per dimension. A warp of \
+               threads issues them for W queries, so a query counts 1/W.",
         number: |cost| Some(cost.share(cost.slots())),
     },
     Row {
         name: "until answered",
         unit: ["slot", "slots"],
-        help: "Instructions that are issued until the query is answered. With a thread a query it is \
-               answered when all W are.",
+        help: "Instructions issued until the query is answered. With a thread per query, it is answered \
+               when all W are.",
         number: |cost| Some(cost.slots() as f64),
     },
     Row {

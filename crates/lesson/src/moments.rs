@@ -10,18 +10,18 @@ pub const MOST_FRAMES: usize = 120;
 /// Default maximum number of pictures in a handout.
 pub const MOST_ON_PAPER: usize = 16;
 
-/// A selection of moments; `None` takes the lesson's default.
+/// A selection of moments; `None` means the lesson's default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Selection {
     /// The first position of the range.
     pub from: Option<usize>,
     /// The last position of the range.
     pub to: Option<usize>,
-    /// Stops at steps of this level and coarser ones.
+    /// Include steps at this level of detail and coarser.
     pub level: Option<Level>,
-    /// Takes every n-th position.
+    /// Include every n-th position.
     pub every: usize,
-    /// Maximum number of positions; if there are more, they are spread evenly, including the first and last.
+    /// Maximum number of positions; if there are more, they are thinned evenly, keeping the first and last.
     pub most: usize,
 }
 
@@ -30,7 +30,7 @@ pub struct Selection {
 pub struct Moments {
     /// The selected positions; a position is the number of completed steps.
     pub positions: Vec<usize>,
-    /// The candidates of the selection: every position of the level within the range.
+    /// Every position of the level within the range.
     pub all: Vec<usize>,
     /// The level that positions stop at.
     pub level: Level,
@@ -47,7 +47,7 @@ impl Moments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MomentError {
     /// A position is past the end.
-    #[error("step {position}: the search has {steps} steps, and so positions 0 to {steps}")]
+    #[error("step {position}: the search has {steps} steps, so positions are 0 to {steps}")]
     Past {
         /// The position that was requested.
         position: usize,
@@ -55,7 +55,7 @@ pub enum MomentError {
         steps: usize,
     },
     /// The range runs backwards.
-    #[error("from step {from} to step {to}: the first comes after the last")]
+    #[error("from step {from} to step {to}: the range is backwards")]
     Backwards {
         /// The first position requested.
         from: usize,
@@ -63,7 +63,7 @@ pub enum MomentError {
         to: usize,
     },
     /// A count of 0 selects nothing.
-    #[error("{what} = 0: at least 1 picture is needed")]
+    #[error("{what} = 0: must be at least 1")]
     None {
         /// Name of the count.
         what: &'static str,
@@ -101,7 +101,7 @@ impl Selection {
             check(recording, self.from.unwrap_or(take.range.start))?,
             check(recording, self.to.unwrap_or(take.range.end))?,
         );
-        // With one end given, it may lie beyond the lesson's other end.
+        // A single given end may be beyond the lesson's other end.
         let (from, to) = match (self.from, self.to) {
             (Some(_), None) if from > to => (from, recording.len()),
             (None, Some(_)) if from > to => (0, to),
@@ -197,13 +197,13 @@ mod tests {
         let base = Selection::of_lesson(10);
         assert_eq!(
             fails(Selection { to: Some(steps + 1), ..base }),
-            format!("step {}: the search has {steps} steps, and so positions 0 to {steps}", steps + 1)
+            format!("step {}: the search has {steps} steps, so positions are 0 to {steps}", steps + 1)
         );
         assert_eq!(
             fails(Selection { from: Some(5), to: Some(4), ..base }),
-            "from step 5 to step 4: the first comes after the last"
+            "from step 5 to step 4: the range is backwards"
         );
-        assert_eq!(fails(Selection { most: 0, ..base }), "most = 0: at least 1 picture is needed");
-        assert_eq!(fails(Selection { every: 0, ..base }), "every = 0: at least 1 picture is needed");
+        assert_eq!(fails(Selection { most: 0, ..base }), "most = 0: must be at least 1");
+        assert_eq!(fails(Selection { every: 0, ..base }), "every = 0: must be at least 1");
     }
 }

@@ -1,4 +1,4 @@
-//! A lesson about one's own data: in which orders their points are met, and how many of very many are taken.
+//! Lessons on the reader's own data: the processing orders, and the sample of very large clouds.
 
 use std::sync::Arc;
 
@@ -10,27 +10,26 @@ use crate::knn::{Queries, Setup};
 use crate::memory;
 use crate::text::{count, ordinal, thousands};
 
-/// Rows of a cloud that a lesson of several orders takes: farthest first, every one of them becomes a
-/// candidate.
+/// Maximum number of rows in a lesson that compares orders: farthest first, every row becomes a candidate.
 pub const MOST_ROWS: usize = 1 << 16;
 
-/// A cloud of one's own, and a query in it.
+/// The reader's own cloud, and a query in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Own<'a> {
     pub cloud: &'a Arc<PointCloud>,
     pub queries: &'a Queries,
     /// Index of the query in `queries`, from 0.
     pub query: usize,
-    /// The order that was asked for, where the lesson shows one order.
+    /// The requested order, if the lesson shows one order.
     pub arrangement: Arrangement,
 }
 
-/// Bytes for each point of a cloud while a lesson is recorded and drawn.
+/// Memory per point while a lesson is recorded and drawn, in bytes.
 const OF_POINT: u64 = 64;
 
 impl Lesson {
-    /// The orders in which a cloud from a source is met: what is asked for, or, where a lesson compares
-    /// orders, that of the rows first.
+    /// The orders for a cloud from a source: the requested one, or, if the lesson compares orders, row order
+    /// first.
     pub fn orders_of_own(&self, source: &Source, asked: Arrangement) -> Vec<Arrangement> {
         if !self.compares_orders() {
             return vec![asked];
@@ -45,9 +44,9 @@ impl Lesson {
         self.arrangements.len() > 1
     }
 
-    /// Records the search for a query in a cloud of one's own, with what was changed by hand: one take for
-    /// each order. A lesson that compares orders takes evenly spaced rows where there are more than
-    /// [`MOST_ROWS`], and its takes name them.
+    /// Records the search for a query in the reader's own cloud, with changes by hand: one take per order. A
+    /// lesson that compares orders uses evenly spaced rows if there are more than [`MOST_ROWS`], and its
+    /// takes say so.
     ///
     /// # Errors
     /// The same as those of [`Lesson::record_touched`].
@@ -90,12 +89,12 @@ impl Lesson {
     }
 }
 
-/// Every `step`-th row, in their order, among them the query's.
+/// Every `step`-th row, in order, including the query's.
 fn thinned(own: Own<'_>, step: usize) -> Result<(Arc<PointCloud>, Queries, usize), LessonError> {
     let (cloud, row) =
         (own.cloud, if let Queries::Rows(rows) = own.queries { rows.get(own.query).copied() } else { None });
     let first = row.map_or(0, |row| row as usize % step);
-    // Twelve bytes a coordinate: as the file has it, and rounded.
+    // Twelve bytes per coordinate: as in the file, and rounded.
     let count = (first..cloud.len()).step_by(step).len() * cloud.dims();
     memory::check(12 * count as u64)?;
     let mut values = Vec::with_capacity(count);
@@ -137,8 +136,7 @@ mod tests {
         }
     }
 
-    /// Rows along a line, from far away to the query and on: each comes closer, so the order of the rows is
-    /// among the worst.
+    /// Rows along a line that passes the query: each comes closer, so row order is among the worst.
     fn along_a_line(rows: usize) -> Arc<PointCloud> {
         let values = (0..rows).flat_map(|row| [row as f64, 0.5]).collect();
         let source = Source::File { path: "line.csv".into(), columns: cloud::ColumnChoice::default() };
@@ -169,7 +167,7 @@ mod tests {
             rows.sort_unstable();
             rows
         };
-        // All but the last, which may be one of two at the same distance.
+        // Except the last, which may be one of two at the same distance.
         assert!(
             takes.iter().all(|take| rows(take).len() == 32 && rows(take)[1..31] == rows(&takes[0])[1..31])
         );
@@ -177,8 +175,8 @@ mod tests {
         assert!((0..4000).all(|position| problem.row(position) == position), "the order of the file is kept");
     }
 
-    /// The question without the query's own row has the same k: the row is none of the points, in any order
-    /// and among equal ones.
+    /// Excluding the query's own row keeps k: the row is not among the points, in any order and among equal
+    /// ones.
     #[test]
     fn the_own_row_is_left_out_where_the_question_leaves_it_out() {
         for (spec, metric) in
@@ -198,7 +196,7 @@ mod tests {
                 cursor.seek(recording.len());
                 let found: Vec<f32> = cursor.state().neighbours().map(|(_, distance)| distance).collect();
                 assert!((0..299).all(|position| recording.problem().row(position) != 7));
-                // By brute force over all rows, of which one, at no distance, is the query's own.
+                // Brute force over all rows; the one at distance 0 is the query's own.
                 let whole =
                     crate::knn::Problem::new(&cloud, &queries, Setup { exclude_self: false, ..setup })
                         .unwrap();

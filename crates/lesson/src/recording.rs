@@ -19,8 +19,7 @@ use super::step::Step;
 use crate::engines::lockstep::{self, Fault, distance_of};
 use crate::knn::{Descriptor, Problem};
 
-/// Maximum number of keys that may move between two keyframes: a fifth of a millisecond's work, of the
-/// sixteen in a frame.
+/// Maximum number of keys that may move between two keyframes: 0.2 ms of work, of the 16 ms in a frame.
 const KEYFRAME_WORK: u64 = 1 << 18;
 
 /// The parameters of a recording.
@@ -39,9 +38,9 @@ pub struct Parameters {
     pub query_row: u32,
     /// The source of the points.
     pub data: String,
-    /// What recorded it: the lockstep twin, that of the index or of a selection, or a GPU by its name.
+    /// The recorder: an engine whose twin ran, or a GPU by its name.
     pub recorded_on: String,
-    /// The mistake that was made on purpose; `None` in a search as it should be.
+    /// The injected fault, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
 }
@@ -65,7 +64,7 @@ impl Parameters {
     pub fn what_ran(&self) -> String {
         let twin = TWINS.iter().find(|(engine, _)| engine.id.as_str() == self.recorded_on);
         match twin {
-            Some((_, name)) if self.fault.is_some() => format!("the CPU, by {name}, broken on purpose"),
+            Some((_, name)) if self.fault.is_some() => format!("the CPU, by {name}, with an injected fault"),
             Some((_, name)) => format!("the CPU, by {name}"),
             None => format!("{}, every step equal to its twin's", self.recorded_on),
         }
@@ -91,10 +90,10 @@ impl Span {
     }
 }
 
-/// What can be jumped to in a recording, and the distances of its candidates.
+/// The jump marks of a recording, and the distances of its candidates.
 #[derive(Default)]
 pub struct Marks {
-    /// The index of the step that is looked at.
+    /// The index of the current step.
     number: u32,
     hits: Vec<u32>,
     merges: Vec<u32>,
@@ -104,12 +103,12 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// The step takes candidates.
+    /// Marks a step with candidates.
     pub fn hit(&mut self) {
         self.hits.push(self.number);
     }
 
-    /// The step completes a round, and may have changed the bound.
+    /// Marks a step that completes a round, and may have changed the bound.
     pub fn merge(&mut self, changes: bool) {
         self.merges.push(self.number);
         if changes {
@@ -136,11 +135,11 @@ pub struct Recording {
     query: usize,
     steps: Vec<Step>,
     keyframes: Vec<Keyframe>,
-    /// Indices of ballots with candidates, ascending; of warp select, of groups of which a lane took
-    /// something; of threads with a query each, of branches that a lane takes.
+    /// Indices of ballots with candidates, ascending; in warp select, of groups with an insertion; for
+    /// per-thread heaps, of branches that a lane takes.
     pub(super) hits: Vec<u32>,
-    /// Indices of steps that complete a merge; of a selection by digits, a pass; of threads with a query
-    /// each, an insertion of lane 0.
+    /// Indices of steps that complete a merge; in radix select, a pass; for per-thread heaps, an insertion of
+    /// lane 0.
     pub(super) merges: Vec<u32>,
     /// The subset of those that change `max_distance`.
     pub(super) changes: Vec<u32>,
@@ -148,43 +147,42 @@ pub struct Recording {
     span: Span,
     overview: Overview,
     baseline: Baseline,
-    /// Made when it is asked for first.
+    /// Computed on first use.
     meter: OnceLock<Option<Arc<Meter>>>,
-    /// The same.
+    /// Computed on first use.
     one_by_one: OnceLock<Vec<u32>>,
     turned: Option<Turned>,
     consequences: Option<Arc<Consequences>>,
 }
 
 impl Recording {
-    /// The same recording, held against something else than theory.
+    /// Replaces the baseline, which is theory by default.
     pub fn with_baseline(self, baseline: impl Into<Baseline>) -> Self {
         Self { baseline: baseline.into(), ..self }
     }
 
-    /// The same recording, drawn on a map that also shows other points, row-major: a map that does not move
-    /// when a point does.
+    /// Extends the map to further points, row-major, so that it does not move when a point does.
     pub fn on_map_of(mut self, points: &[f32]) -> Self {
         self.overview.widen(points, self.problem.dims());
         self
     }
 
-    /// Marks the comparators that decide otherwise than in an earlier recording; `None` removes the marks.
+    /// Marks the comparators that decide differently than in an earlier recording; `None` removes the marks.
     pub fn mark_turned(&mut self, before: Option<&Self>) {
         self.turned = before.map(|before| Turned::between(before, self));
     }
 
-    /// The comparators that decide otherwise than in the recording that this one was compared with.
+    /// The comparators that decide differently than in the earlier recording.
     pub fn turned(&self) -> Option<&Turned> {
         self.turned.as_ref()
     }
 
-    /// The same recording, with what its mistake led to.
+    /// Adds the effect of the fault.
     pub(super) fn with_consequences(self, consequences: Consequences) -> Self {
         Self { consequences: Some(Arc::new(consequences)), ..self }
     }
 
-    /// What the mistake led to, if one was made on purpose.
+    /// The effect of the injected fault, if any.
     pub fn consequences(&self) -> Option<&Consequences> {
         self.consequences.as_deref()
     }
@@ -194,7 +192,7 @@ impl Recording {
         State { fault: self.parameters.fault, ..State::new(self.shape()) }
     }
 
-    /// What the search is held against.
+    /// The algorithm and its baseline.
     pub fn baseline(&self) -> &Baseline {
         &self.baseline
     }
@@ -293,19 +291,19 @@ impl Recording {
         &self.problem
     }
 
-    /// The tree, if one was searched.
+    /// The searched tree, if any.
     pub fn index(&self) -> Option<&Arc<Index>> {
         if let Baseline::Tree(index) = &self.baseline { Some(index) } else { None }
     }
 
-    /// What the query costs in this and in other ways; `None` for searches of an index, and selections. The
-    /// others are recorded at the first call.
+    /// The cost of the query in this and other ways; `None` for the tree search and the selections. The other
+    /// ways are recorded on first use.
     pub fn meter(&self) -> Option<&Arc<Meter>> {
         self.meter.get_or_init(|| self.algorithm().meter(self).map(Arc::new)).as_ref()
     }
 
-    /// Positions of the points that are candidates if the kernel merges each at once, ascending. They are
-    /// recorded at the first call.
+    /// Positions of the points that are candidates if the kernel merges each at once, ascending. Recorded on
+    /// first use.
     pub fn one_by_one(&self) -> &[u32] {
         self.one_by_one.get_or_init(|| candidates_one_by_one(&self.problem, self.query))
     }
@@ -315,13 +313,12 @@ impl Recording {
         self.baseline.algorithm()
     }
 
-    /// What a round of the search is called, one and many.
+    /// The name of a round, singular and plural.
     pub fn round(&self) -> [&'static str; 2] {
         self.algorithm().round()
     }
 
-    /// What marks are called in it: a hit, the end of a round, and a change of the bound; `None` for those
-    /// that it does not have.
+    /// Names of the marks: a hit, the end of a round, a change of the bound; `None` for missing ones.
     pub fn mark_names(&self) -> [Option<&'static str>; 3] {
         self.algorithm().mark_names()
     }
@@ -391,7 +388,7 @@ impl Recording {
         self.span
     }
 
-    /// The same with the colour scale of another recording, so that both can be compared shape by shape.
+    /// Uses the colour scale of another recording, so that both can be compared shape by shape.
     #[cfg(test)]
     pub fn on_scale_of(mut self, other: &Self) -> Self {
         self.span = other.span;
@@ -429,7 +426,7 @@ impl Recording {
     }
 }
 
-// The extent of all points and a sample for drawing, computed once because there may be very many.
+// The extent of all points and a sample for drawing, computed once because there may be many.
 
 /// Maximum number of points drawn.
 const MOST_DRAWN: usize = 20_000;
@@ -480,7 +477,7 @@ fn sample(n: usize) -> Vec<u32> {
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         bits ^ (bits >> 31)
     };
-    // A threshold slightly above the expected one first, so that few numbers have to be sorted.
+    // A threshold slightly above the expected one leaves few numbers to sort.
     let limit = (MOST_DRAWN as f64 * 1.1 / n as f64 * u64::MAX as f64) as u64;
     let mut chosen: Vec<(u64, u32)> =
         (0..n as u32).map(|point| (mixed(point), point)).filter(|(number, _)| *number < limit).collect();

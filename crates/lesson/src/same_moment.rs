@@ -1,8 +1,9 @@
-//! The same moment in another recording: when the query or a point moves, a reader stays where they are in
-//! the story.
+//! The same moment in another recording: when the query or a point moves, the reader stays at the same
+//! moment.
 //!
-//! Steps of a merge are found by its number, all others by the number of points seen. There the step of the
-//! same kind is taken, of layers that of the same size and stride, or else the step that comes as late.
+//! Steps of a merge are matched by the merge's number, all others by the number of points seen. Then a step
+//! of the same kind is preferred (for layers, of the same size and stride), then the one that comes equally
+//! late.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -12,7 +13,7 @@ use super::recording::Recording;
 use super::step::{Elements, Pass, Step};
 use crate::knn::network::Layer;
 
-/// The place of a step in the story of its search.
+/// The coordinates of a step within its search.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     step: &'a Step,
@@ -24,8 +25,8 @@ struct Place<'a> {
     late: u32,
 }
 
-/// The position in `to` that shows what `position` shows in `from`, both within the ranges that are shown.
-/// The start and the end stay the start and the end.
+/// The position in `to` that matches `position` in `from`, both within the shown ranges. Start maps to start,
+/// and end to end.
 pub fn same_moment(
     (from, shown): (&Recording, Range<usize>),
     position: usize,
@@ -69,7 +70,7 @@ fn places(recording: &Recording) -> impl Iterator<Item = Place<'_>> {
 }
 
 impl Place<'_> {
-    /// How far it is from what is looked for, smallest first.
+    /// The distance to the wanted place.
     fn far_from(&self, wanted: &Self) -> (u32, u32, u32) {
         let apart = if wanted.is_of_merge() {
             self.round.abs_diff(wanted.round)
@@ -86,7 +87,7 @@ impl Place<'_> {
         (apart, other, self.late.abs_diff(wanted.late))
     }
 
-    /// Whether the step belongs to a merge, or to a pass of a selection by digits.
+    /// Whether the step belongs to a merge, or to a pass of radix select.
     fn is_of_merge(&self) -> bool {
         match self.step {
             Step::BufferFull
@@ -101,17 +102,16 @@ impl Place<'_> {
     }
 }
 
-// The comparators that decide otherwise than in an earlier recording of the same lesson: what one changed
-// distance turns.
+// The comparators that decide differently than in an earlier recording of the same lesson, after a distance
+// changed.
 
-/// By the index of a layer's step, the lower elements of the comparators that swap where they did not, or the
-/// other way round.
+/// By the index of a layer's step: the lower elements of the comparators whose decision changed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Turned(BTreeMap<usize, Elements>);
 
 impl Turned {
-    /// Compares every layer of `after` with the same layer of the same merge of `before`. Nothing has turned
-    /// where a warp of another shape was recorded, or a merge did not exist.
+    /// Compares every layer of `after` with the same layer of the same merge of `before`. Empty if the warps
+    /// differ in shape; merges that exist only in `after` are skipped.
     pub fn between(before: &Recording, after: &Recording) -> Self {
         let capacity = after.shape().capacity();
         if before.shape().capacity() != capacity {
@@ -127,7 +127,7 @@ impl Turned {
         Self(turned.collect())
     }
 
-    /// The lower elements of the comparators of a layer that have turned, by the index of its step.
+    /// The lower elements of a layer's changed comparators, by the index of its step.
     pub fn at(&self, step: usize) -> Option<&Elements> {
         self.0.get(&step)
     }
@@ -245,7 +245,7 @@ mod tests {
     fn a_comparator_has_turned_where_its_pair_is_the_other_way_round() {
         let before = sorted([5.0, 3.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0]);
         assert_eq!(Turned::between(&before, &before), Turned::default());
-        // Only the first pair is the other way round: the layers after the first meet the same keys.
+        // Only the first pair is reversed: later layers compare the same keys.
         let after = sorted([3.0, 5.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0]);
         let first = after.steps().iter().position(|step| matches!(step, Step::Layer { .. })).unwrap();
         let turned = Turned::between(&before, &after);

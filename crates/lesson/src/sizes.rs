@@ -1,4 +1,4 @@
-//! Sizes of a search, by the names that texts have for them in braces: `{K / 2}`.
+//! Sizes of a search, by their names in texts: `{K / 2}`.
 
 use super::account::expected;
 use super::state::Shape;
@@ -23,7 +23,7 @@ fn sizes(shape: Shape) -> Vec<(&'static str, String)> {
     let (once, twice) = (Sort::of(capacity, registers), Sort::of(2 * capacity, 2 * registers));
     let worst = |n: u32, slots: u32| theory::worst_case_merges(n as usize, slots as usize) as u32;
     let growth = expected(shape, n.saturating_mul(2)).merges - expected(shape, n).merges;
-    // What a lane's queue of warp select holds, and a digit of a selection by digits.
+    // Keys of a lane's queue in warp select, and bits of a digit in radix select.
     let (queue, bits) = (queue_of(registers), width.ilog2());
     let numbers = [
         ("{n}", n),
@@ -86,9 +86,9 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 /// The layers of a sort of some keys.
 struct Sort {
     layers: u32,
-    /// Those within a lane.
+    /// Layers within a lane.
     inside: u32,
-    /// Those of the largest size, which put a bitonic list in order.
+    /// Layers of the largest size, which sort a bitonic list.
     last: u32,
 }
 

@@ -85,19 +85,18 @@ pub enum Stage {
 /// Counts of completed work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Points that were decided: each of the first so many is in the result or the buffer, or cannot be a
-    /// neighbour. Those of the current group follow when none of its lanes waits for a slot. Of a tree,
-    /// points whose distance was computed.
+    /// Decided points: each is in the result or the buffer, or cannot be a neighbour. The current group
+    /// counts once none of its lanes waits for a slot. In the tree search, points whose distance was
+    /// computed.
     pub points_seen: u32,
-    /// Groups that were filtered; of a tree, leaves.
+    /// Filtered groups; in the tree search, leaves.
     pub groups: u32,
     /// Groups with a candidate in their first ballot.
     pub groups_hit: u32,
-    /// Candidates appended to the buffer; of warp select, taken into a lane's queue; of threads with a query
-    /// each, keys inserted by all lanes.
+    /// Candidates appended to the buffer; in warp select, inserted into a lane's queue; for per-thread heaps,
+    /// keys inserted by all lanes.
     pub candidates: u32,
-    /// Merges that were completed; of a selection by digits, passes; of threads with a query each, keys that
-    /// lane 0 inserted.
+    /// Completed merges; in radix select, passes; for per-thread heaps, keys that lane 0 inserted.
     pub merges: u32,
     /// Comparators in all layers.
     pub compare_exchanges: u64,
@@ -110,7 +109,7 @@ pub struct Counts {
 pub struct State {
     /// The sizes of the search.
     pub shape: Shape,
-    /// The mistake that the search makes on purpose; it decides which keys a minimum compares.
+    /// The injected fault; it affects which keys a minimum compares.
     pub fault: Option<Fault>,
     /// K keys by element: the intermediate result, except between a swap and the end of its merge.
     pub registers: Vec<Key>,
@@ -133,9 +132,10 @@ pub struct State {
     pub stage: Stage,
     /// Counts of completed work.
     pub counts: Counts,
-    /// What one algorithm alone has; `None` in the kernel's search, and before the first step of others.
+    /// The part that only one algorithm has; `None` in the kernel's search, and before the first step of
+    /// others.
     pub own: Option<OwnState>,
-    /// What the warp executed, where it is counted ([`mod@work`]).
+    /// The executed instructions, if they are counted ([`mod@work`]).
     pub work: Work,
 }
 
@@ -199,7 +199,7 @@ impl State {
                 }
                 self.buffered += placed.len() as u32;
                 self.counts.candidates += placed.len() as u32;
-                // A merge is of the points up to the last one appended.
+                // A merge covers the points up to the last appended one.
                 match placed.last() {
                     Some(last)
                         if self.descent().is_none()
@@ -265,7 +265,7 @@ impl State {
         }
     }
 
-    /// The lane and register that hold an element of the registers: in warp select these lie across the warp.
+    /// The lane and register of an element: in warp select, elements are striped across the warp.
     pub fn place_of(&self, element: u32) -> (u32, u32) {
         if self.queues().is_some() {
             across(self.shape.width, element)
@@ -289,8 +289,8 @@ impl State {
         self.registers[self.shape.k as usize - 1]
     }
 
-    /// The valid ones of the first k elements: position and squared distance, nearest first. Unless a merge
-    /// is in progress, they are the answer so far.
+    /// The first k elements without padding: position and squared distance, nearest first. Unless a merge is
+    /// in progress, they are the answer so far.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         let found = self.registers[..self.shape.k as usize].iter().take_while(|&&key| key != PADDING);
         found.map(|&key| (index_of(key), distance_of(key)))

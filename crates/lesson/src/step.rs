@@ -14,8 +14,8 @@ use crate::algorithms::OwnStep;
 use crate::engines::lockstep::{Key, PADDING, distance_of, index_of, key_of};
 use crate::knn::network::Layer;
 
-/// One step of a warp: those of the kernel, which others have in common with it, and those of one algorithm.
-/// In files, `step` names the kind in snake case and the fields are beside it; see `docs/lesson-steps.md`.
+/// One step of a warp: of the kernel, some of which other algorithms share, or of one algorithm only. In
+/// files, `step` names the kind in snake case, next to the fields; see `docs/lesson-steps.md`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case", remote = "Self")]
 pub enum Step {
@@ -40,9 +40,9 @@ pub enum Step {
         /// Bit L is lane L's vote.
         mask: u32,
     },
-    /// The voting lanes counted the voting lanes below them, and so know their slots.
+    /// The voting lanes have computed their slots by counting the voting lanes below them.
     Positions {
-        /// One per candidate, lanes ascending; those past the last slot have to wait.
+        /// One per candidate, lanes ascending; those past the last slot wait.
         slots: Vec<Slot>,
     },
     /// Candidates were appended to the buffer.
@@ -97,7 +97,7 @@ pub enum Step {
     },
     /// The first k elements are the answer.
     Finished,
-    /// A step that one algorithm alone has.
+    /// A step that only one algorithm has.
     #[serde(skip)]
     Own(OwnStep),
 }
@@ -122,7 +122,7 @@ impl<'de> Deserialize<'de> for Step {
 }
 
 impl Step {
-    /// Whether both are steps of a kind.
+    /// Whether both are of the same kind.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Own(step), Self::Own(other)) => step.is_like(other),
@@ -244,7 +244,7 @@ impl<'de> Deserialize<'de> for Elements {
         const MOST: u32 = 1 << 16;
         let elements = Vec::<u32>::deserialize(deserializer)?;
         match elements.iter().find(|&&element| element >= MOST) {
-            Some(element) => Err(D::Error::custom(format!("there is no element {element}"))),
+            Some(element) => Err(D::Error::custom(format!("element {element} is out of range"))),
             None => Ok(elements.into_iter().collect()),
         }
     }
@@ -269,7 +269,7 @@ impl Written {
         match self {
             Self::Finite(distance) => Ok(distance),
             Self::Word(word) if word == "inf" => Ok(f32::INFINITY),
-            Self::Word(word) => Err(E::custom(format!("`{word}` is no distance"))),
+            Self::Word(word) => Err(E::custom(format!("`{word}` is not a distance"))),
         }
     }
 }

@@ -1,8 +1,8 @@
-//! What a user changed in a lesson's data by hand: where the query is, where points are, or all distances.
+//! Changes that a user made to a lesson's data: the place of the query, of points, or all distances.
 //!
-//! Typed keys become points around a query at the origin whose squared distances are exactly the keys, by the
-//! arithmetic of every engine: nothing downstream knows that the keys were typed, and the points can be moved
-//! like any others.
+//! Typed keys become points around a query at the origin whose squared distances are exactly the keys in
+//! every engine's arithmetic. So the rest of the program treats them as ordinary points, which can also be
+//! moved.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::error::LessonError;
 use crate::knn::{Metric, Queries};
 use crate::text::{count, significant};
 
-/// Most keys that are typed: a network of more wires is not drawn completely.
+/// Maximum number of typed keys: a larger network is not drawn completely.
 pub const MOST_KEYS: usize = 64;
 
 /// The smallest and largest key that can be typed, besides 0.
 const KEYS: [f32; 2] = [1e-12, 1e12];
 
-/// What differs from a lesson's own data. Places are coordinates on both axes, relative to the axes' origins.
+/// Differences from a lesson's own data. Coordinates are relative to the axes' origins.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Touched {
     /// Where the query was moved.
@@ -29,7 +29,7 @@ pub struct Touched {
     pub keys: Option<Vec<f32>>,
 }
 
-/// A cloud, what the query is one of, and which one it is.
+/// A cloud, its queries, and the index of the query.
 pub(super) type Data = (Arc<PointCloud>, Queries, usize);
 
 impl Touched {
@@ -38,7 +38,7 @@ impl Touched {
         self.query.is_some() || !self.points.is_empty()
     }
 
-    /// What was moved, in words: "query moved to (0.31, 0.72); 2 points moved". `None` if nothing was.
+    /// The moves in words: "query moved to (0.31, 0.72); 2 points moved". `None` if there are none.
     pub fn words(&self) -> Option<String> {
         let query = self
             .query
@@ -49,8 +49,7 @@ impl Touched {
             .then(|| query.into_iter().chain(points).collect::<Vec<_>>().join("; "))
     }
 
-    /// The source of the points as a recording names it, with what is to be known of them and what was
-    /// changed.
+    /// The source of the points for a recording, with a note and the changes.
     pub(super) fn describe(&self, source: &Source, note: Option<&str>) -> String {
         let source = match &self.keys {
             Some(keys) => typed_words(keys),
@@ -63,11 +62,11 @@ impl Touched {
             .join("; ")
     }
 
-    /// The data with what was moved. A query whose row is moved stays where it was.
+    /// The data with the moves applied. A query stays in place when its row is moved.
     ///
-    /// # Errors
-    /// [`LessonError::Unmovable`] unless the data lie in a plane, [`LessonError::MovedRow`] and
-    /// [`LessonError::Place`] for rows and places that do not exist, [`LessonError::Cloud`].
+    /// # Errors [`LessonError::Unmovable`] unless the data are in a plane, [`LessonError::MovedRow`] for a
+    /// row that does not exist, [`LessonError::Place`] for a coordinate that is not finite,
+    /// [`LessonError::Cloud`].
     pub(super) fn apply(
         &self,
         cloud: &Arc<PointCloud>,
@@ -116,14 +115,13 @@ impl Touched {
     }
 }
 
-/// Reads keys that are separated by spaces, commas or semicolons.
+/// Parses keys separated by spaces, commas or semicolons.
 ///
-/// # Errors
-/// [`LessonError::Key`] for the first that is no squared distance.
+/// # Errors [`LessonError::Key`] for the first that is not a squared distance.
 pub fn read_keys(text: &str) -> Result<Vec<f32>, LessonError> {
     let read = |part: &str| {
         let key = part.parse::<f32>().ok().filter(|key| *key == 0.0 || (KEYS[0]..=KEYS[1]).contains(key));
-        // −0 would be sorted like no other key.
+        // Adding 0 turns −0, whose bits sort after all other keys, into 0.
         key.map(|key| key + 0.0).ok_or_else(|| LessonError::Key { text: part.to_owned() })
     };
     text.split(|c: char| c.is_whitespace() || c == ',' || c == ';')
@@ -132,8 +130,8 @@ pub fn read_keys(text: &str) -> Result<Vec<f32>, LessonError> {
         .collect()
 }
 
-/// Points with these squared distances to a query at the origin, and that query. The points lie all around
-/// it, so that keys next to each other in processing order are apart in the plane.
+/// Points with these squared distances to a query at the origin, and that query. The points surround it, so
+/// that consecutive keys are apart in the plane.
 ///
 /// # Errors
 /// [`LessonError::Cloud`] if there are no keys.
@@ -150,11 +148,11 @@ pub(super) fn data_of_keys(keys: &[f32]) -> Result<Data, LessonError> {
     Ok((cloud, Queries::Cloud(Arc::new(query)), 0))
 }
 
-/// A place whose squared distance to the origin is exactly a key, in the direction that belongs to a number.
+/// A point whose squared distance to the origin is exactly a key, in the `number`-th direction.
 fn place(number: usize, key: f32) -> [f32; 2] {
-    /// Half a turn times 3 − √5: any number of directions are well spread.
+    /// π(3 − √5): spreads any number of directions well.
     const GOLDEN_ANGLE: f64 = std::f64::consts::PI * 0.763_932_022_500_210_3;
-    /// About every second place is exact.
+    /// About every second attempt is exact.
     const ATTEMPTS: usize = 64;
     let (sine, cosine) = (GOLDEN_ANGLE * number as f64).sin_cos();
     let radius = f64::from(key).sqrt();
@@ -166,7 +164,7 @@ fn place(number: usize, key: f32) -> [f32; 2] {
         }
         x = toward_zero(x);
     }
-    // Close to the first axis the second coordinate is small, and its rounding does not matter.
+    // Close to the first axis the second coordinate is small, so its rounding does not matter.
     let mut x = radius as f32;
     while x * x > key {
         x = toward_zero(x);
@@ -179,7 +177,7 @@ fn toward_zero(value: f32) -> f32 {
     if value == 0.0 { value } else { f32::from_bits(value.to_bits() - 1) }
 }
 
-/// The squared distance to the origin, by the rule of every engine.
+/// The squared distance to the origin, in every engine's arithmetic.
 fn squared([x, y]: [f32; 2]) -> f32 {
     y.mul_add(y, x * x)
 }
@@ -212,7 +210,7 @@ mod tests {
         for (number, key) in odd.chain(wide).chain([0.0, 5.0, 3.0, KEYS[0], KEYS[1]]).enumerate() {
             assert_eq!(squared(place(number % MOST_KEYS, key)), key, "{key}");
         }
-        // Not all on one side.
+        // The points surround the origin.
         let places: Vec<[f32; 2]> = (0..8).map(|number| place(number, 4.0)).collect();
         assert!(
             places.iter().any(|at| at[0] < -1.0)
@@ -320,10 +318,13 @@ mod tests {
                 .starts_with("lesson search: with k = 32 and 32 lanes its keys cannot be typed")
         );
         let moved = |row, x| Touched { points: BTreeMap::from([(row, [x, 0.5])]), ..Touched::default() };
-        assert_eq!(said("sort", moved(8, 0.5)), "row 8: no such point can be moved; rows go from 0 to 7");
+        assert_eq!(
+            said("sort", moved(8, 0.5)),
+            "row 8: cannot be moved, because it does not exist; rows are 0 to 7"
+        );
         assert_eq!(
             said("sort", moved(1, f32::NAN)),
-            "place (NaN, 0.5): both coordinates must be finite numbers"
+            "point (NaN, 0.5): both coordinates must be finite numbers"
         );
         let solid = Arc::new(
             cloud::load(&Source::Generate { spec: "uniform:n=64,d=3".to_owned(), seed: 1 }, false, &Silent)
@@ -331,6 +332,6 @@ mod tests {
         );
         let error =
             moved(1, 0.5).apply(&solid, &Queries::Rows(vec![0]), 0, Metric::L2).unwrap_err().to_string();
-        assert!(error.ends_with("and here they have 3 and it is l2"), "{error}");
+        assert!(error.ends_with("these data have 3, with metric l2"), "{error}");
     }
 }

@@ -1,10 +1,10 @@
-//! What a step of the kernel, or of threads with a query each, makes a warp execute.
+//! The instructions that a step of the kernel, or of per-thread heaps, makes a warp execute.
 //!
-//! [`TABLE`] has a row for each kind of instruction in a step, with its place in `cuda/`. Counted are
+//! [`TABLE`] has a row for each kind of instruction in a step, with its place in `cuda/`. It counts
 //! distances, comparisons of distances and keys, shuffles, votes (ballots and population counts), accesses to
-//! shared memory, and barriers. Not counted is what any loop has: addresses, counters, jumps, and choosing a
-//! value after a comparison; what brings points into shared memory, which all of them need alike; and the
-//! answer's way to device memory.
+//! shared memory, and barriers. It does not count the overhead of any loop (addresses, counters, jumps,
+//! selecting a value after a comparison), loading points into shared memory, which all ways need alike, or
+//! writing the answer to device memory.
 //!
 //! An instruction is issued once for the whole warp, and the lanes that a branch masks out, or that have no
 //! point, are idle in it.
@@ -23,13 +23,13 @@ pub enum Kind {
     Distance,
     /// A comparison of two distances or two keys.
     Comparison,
-    /// A shuffle of one key a lane.
+    /// A shuffle of one key per lane.
     Shuffle,
     /// A ballot, or the count of its bits.
     Vote,
-    /// A read of one key a lane from shared memory.
+    /// A read of one key per lane from shared memory.
     Read,
-    /// A write of one key a lane to shared memory.
+    /// A write of one key per lane to shared memory.
     Write,
     /// A barrier of the warp.
     Barrier,
@@ -43,27 +43,27 @@ impl Kind {
     pub const ALL: [Self; Self::COUNT] =
         [Self::Distance, Self::Comparison, Self::Shuffle, Self::Vote, Self::Read, Self::Write, Self::Barrier];
 
-    /// Instructions that one of its kind takes in d dimensions.
+    /// Instructions per operation of this kind, in d dimensions.
     pub fn instructions(self, dims: u32) -> u64 {
         if self == Self::Distance { 3 * u64::from(dims) } else { 1 }
     }
 }
 
-/// How often instructions of a kind were issued, and in how many lanes they did something.
+/// How often instructions of a kind were issued, and in how many lanes they were active.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Issued {
     /// Issued for the whole warp.
     pub times: u64,
-    /// Executions by lanes: at most W for each.
+    /// Executions by active lanes: at most W per instruction.
     pub lanes: u64,
 }
 
-/// What was issued of each kind, in the order of [`Kind::ALL`].
+/// Issued instructions per kind, in the order of [`Kind::ALL`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work([Issued; Kind::COUNT]);
 
 impl Work {
-    /// What was issued of a kind.
+    /// The issued instructions of a kind.
     pub fn of(&self, kind: Kind) -> Issued {
         self.0[kind as usize]
     }
@@ -73,7 +73,7 @@ impl Work {
         Kind::ALL.iter().map(|&kind| kind.instructions(dims) * self.of(kind).times).sum()
     }
 
-    /// The same, counted in the lanes in which they did something: at most W times [`Work::slots`].
+    /// Lane slots in use: at most W times [`Work::slots`].
     pub fn lane_slots(&self, dims: u32) -> u64 {
         Kind::ALL.iter().map(|&kind| kind.instructions(dims) * self.of(kind).lanes).sum()
     }
@@ -93,9 +93,9 @@ impl AddAssign for Work {
 pub struct Instruction {
     /// Its kind.
     pub kind: Kind,
-    /// A file by its path below `cuda/`, and a text in it, on the line that has the instruction.
+    /// A file by its path below `cuda/`, and a text in it, on the line with the instruction.
     pub source: (&'static str, &'static str),
-    /// How often, and in which lanes, from the step and the state before it.
+    /// Computes the count from the step and the state before it.
     issued: fn(&Step, &State) -> Issued,
 }
 
@@ -108,7 +108,7 @@ pub(crate) const fn row(
     Instruction { kind, source: (file, search), issued }
 }
 
-/// What a step executes: an instruction's rows are in the order in which they are issued.
+/// The instructions of a step, in the order in which they are issued.
 pub fn of(step: &Step, before: &State) -> Work {
     let mut work = Work::default();
     for instruction in rows(step) {
@@ -120,12 +120,12 @@ pub fn of(step: &Step, before: &State) -> Work {
     work
 }
 
-/// Issued so many times, in all lanes.
+/// Issued `times` times, in all lanes.
 pub(crate) fn full(times: u32, before: &State) -> Issued {
     Issued { times: times.into(), lanes: u64::from(times) * u64::from(before.shape.width) }
 }
 
-/// Issued once in these lanes; not at all if there are none.
+/// Issued once in `lanes` lanes; not at all for 0.
 pub(crate) fn once(lanes: u32) -> Issued {
     Issued { times: u64::from(lanes > 0), lanes: lanes.into() }
 }
@@ -225,7 +225,7 @@ const SWAP: &[Instruction] = &[
     }),
 ];
 
-/// Between lanes both of a pair compare; within a lane it is done once.
+/// Between lanes, both lanes of a pair compare; within a lane, one comparison is enough.
 const LAYER: &[Instruction] = &[
     row(Kind::Shuffle, NETWORK, "Key other = __shfl_xor_sync(ALL_LANES, keys[r], stride);", |step, state| {
         match step {

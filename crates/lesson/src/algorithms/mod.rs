@@ -1,4 +1,4 @@
-//! What can be recorded, a folder an algorithm. A new one is its folder and a row below.
+//! The algorithms that can be recorded, one folder each. A new algorithm is a folder and a row below.
 //!
 //! | folder | holds |
 //! |---|---|
@@ -38,12 +38,11 @@ use crate::engines::cuda::Cuda;
 use crate::error::LessonError;
 use crate::knn::{Descriptor, Problem};
 
-/// A step that one algorithm alone has.
+/// A step that only one algorithm has.
 pub trait AlgorithmStep {
     /// Changes the state.
     ///
-    /// # Panics
-    /// If the step names lanes, places or elements that do not exist, or its algorithm has not begun.
+    /// # Panics If the step names lanes, slots or elements that do not exist, or its algorithm has not begun.
     fn apply(&self, state: &mut State);
 
     /// The cost of applying it, in keys that may move.
@@ -52,10 +51,10 @@ pub trait AlgorithmStep {
     /// The coarsest level of detail at which the player stops after it.
     fn level(&self) -> Level;
 
-    /// Adds what can be jumped to, and the distances of candidates. `before` is the state before the step.
+    /// Adds jump marks, and the distances of candidates. `before` is the state before the step.
     fn mark(&self, _before: &State, _marks: &mut Marks) {}
 
-    /// Memory that it holds besides itself, in bytes.
+    /// Its heap memory in bytes.
     fn bytes(&self) -> usize {
         0
     }
@@ -65,7 +64,7 @@ pub trait AlgorithmStep {
         None
     }
 
-    /// Whether it belongs to a merge, or to a pass.
+    /// Whether it belongs to a merge or a pass.
     fn is_of_merge(&self) -> bool {
         false
     }
@@ -75,7 +74,7 @@ pub trait AlgorithmStep {
         false
     }
 
-    /// The instructions that a warp executes in it, where they are counted.
+    /// The instructions that a warp executes in it, if they are counted.
     fn instructions(&self) -> &'static [Instruction] {
         &[]
     }
@@ -84,30 +83,29 @@ pub trait AlgorithmStep {
 /// What a step begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begins {
-    /// Points are looked at.
+    /// Points are evaluated.
     Points,
-    /// What was taken is merged.
+    /// Inserted keys are merged.
     Merge,
 }
 
-/// The part of the state that one algorithm alone has.
+/// The part of the state that only one algorithm has.
 pub trait AlgorithmState {
-    /// Follows a step that algorithms have in common.
+    /// Updates the state for a step that algorithms share.
     fn follow(&mut self, _step: &Step) {}
 
-    /// What happened in a step of this algorithm, or in one that algorithms have in common, in a sentence;
-    /// `None` where that is the kernel's.
+    /// Describes a step in a sentence, its own or a shared one; `None` to use the kernel's sentence.
     fn describe(&self, step: &Step, after: &State) -> Option<String>;
 }
 
-/// What is asked about an algorithm.
+/// The questions of an algorithm.
 pub(crate) trait AlgorithmQuestions {
-    /// Whether the step at a position makes a good question of a kind.
+    /// Whether the step at a position suits a kind of question.
     fn suits(&self, ask: Ask, at: usize, recording: &Recording) -> bool {
         kernel::questions::suits(ask, at, recording)
     }
 
-    /// Whether a step answers a question for yes or no with yes.
+    /// Whether a step answers a yes/no question with yes.
     fn is_yes(&self, _step: &Step) -> bool {
         true
     }
@@ -124,23 +122,22 @@ pub(crate) trait AlgorithmQuestions {
         kernel::questions::of_kernel(recording, ask, at, before, pick)
     }
 
-    /// What a question about a moment needs in print, where the picture is not: `step` is the last one,
+    /// Data that a printed question needs because it has no interactive picture: `step` is the last step,
     /// `state` the state after it.
     fn given(&self, ask: Ask, step: &Step, state: &State) -> String;
 
-    /// Why the answer of a question is right, where that is of this algorithm. `before` is the state before
-    /// the step that is asked about.
+    /// Why the answer to a question is right; `None` to use the general explanation.
     fn why(&self, _question: &Question, _recording: &Recording) -> Option<String> {
         None
     }
 }
 
-/// How an algorithm is shown, in pictures and in print.
+/// The pictures and tables of an algorithm.
 pub(crate) trait AlgorithmPictures {
-    /// The panels of a page, and where they are.
+    /// The panels of a page and their areas.
     fn panels(&self, shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)>;
 
-    /// Draws the panel of the account in a size given in points.
+    /// Draws the account panel in a size in points.
     fn draw_account(&self, view: &View<'_>, size: [f32; 2]) -> Scene;
 
     /// What the colours of points mean, with counts.
@@ -148,41 +145,39 @@ pub(crate) trait AlgorithmPictures {
         of_buffer(view)
     }
 
-    /// What bounds the search in the panel of the cloud, in words; `bound` is its distance.
+    /// The caption of the bound in the panel of the points; `bound` is its distance.
     fn caption(&self, view: &View<'_>, bound: &str) -> String {
         max_distance_words(view, bound)
     }
 
-    /// Writes the table of what a take's search counted.
+    /// Writes the table of a take's counts.
     ///
     /// # Errors
     /// I/O errors of the writer.
     fn table(&self, film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()>;
 }
 
-/// An algorithm, with what its search is held against. Where there is a choice, it is that of a search whose
-/// candidates wait in a buffer.
+/// An algorithm with its baseline. Defaults are those of a search with a candidate buffer.
 pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
     /// The algorithm as pseudocode.
     fn code(&self) -> &'static Code;
 
-    /// What a round of the search is called, one and many.
+    /// The name of a round, singular and plural.
     fn round(&self) -> [&'static str; 2] {
         ["merge", "merges"]
     }
 
-    /// What marks are called: a hit, the end of a round, and a change of the bound; `None` for those that it
-    /// does not have.
+    /// Names of the marks: a hit, the end of a round, a change of the bound; `None` for missing ones.
     fn mark_names(&self) -> [Option<&'static str>; 3] {
         [Some("Ballot hit"), Some("Merge"), Some("max_distance")]
     }
 
-    /// What is so before the first step, as the end of a sentence.
+    /// The initial state, as the end of a sentence.
     fn start(&self) -> &'static str {
         "none is known yet, and max_distance is infinite"
     }
 
-    /// Sizes that it has besides those of all, in words.
+    /// Additional sizes, in words.
     fn sizes(&self) -> String {
         String::new()
     }
@@ -192,12 +187,12 @@ pub(crate) trait Algorithm: AlgorithmQuestions + AlgorithmPictures {
         Level::Layer
     }
 
-    /// Memory of its own state, in bytes.
+    /// Memory of its part of the state, in bytes.
     fn state_bytes(&self, _shape: Shape) -> usize {
         0
     }
 
-    /// What the query costs in this and in other ways, where that is counted.
+    /// The cost of the query in this and other ways, if it is counted.
     fn meter(&self, _recording: &Recording) -> Option<Meter> {
         None
     }
@@ -217,20 +212,20 @@ macro_rules! algorithms {
         $(#[cfg($cfg:meta)])?
         $name:ident { $as_step:ident: $step:ty, $as_state:ident: $state:ty, $baseline:ty, $record:path }
     )+) => {
-        /// A step that one algorithm alone has.
+        /// A step that only one algorithm has.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(untagged)]
         pub enum OwnStep {
             $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name($step),)+
         }
 
-        /// The part of the state that one algorithm alone has.
+        /// The part of the state that only one algorithm has.
         #[derive(Clone, Debug, PartialEq)]
         pub enum OwnState {
             $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name($state),)+
         }
 
-        /// The algorithm that was recorded, with what its search is held against.
+        /// The recorded algorithm with its baseline.
         #[derive(Clone, Debug)]
         pub enum Baseline {
             /// The kernel: theory.
@@ -241,7 +236,7 @@ macro_rules! algorithms {
         /// What is recorded.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Search {
-            /// The kernel, which looks at every point and keeps candidates in a buffer.
+            /// The kernel: evaluates every point and collects candidates in a buffer.
             Kernel,
             $($(#[doc = $doc])+ $(#[cfg($cfg)])? $name,)+
         }
@@ -251,8 +246,7 @@ macro_rules! algorithms {
             /// kernel stages at a time, `None` for the default of a run; `data` describes the source of the
             /// points.
             ///
-            /// # Errors
-            /// [`LessonError`] for widths and k that the algorithm does not have.
+            /// # Errors [`LessonError`] for widths and k that the algorithm does not support.
             pub fn record(
                 self,
                 problem: Arc<Problem>,
@@ -273,7 +267,7 @@ macro_rules! algorithms {
             &[kernel::Theory::TWIN, $($(#[cfg($cfg)])? <$baseline>::TWIN),+];
 
         impl Baseline {
-            /// The algorithm as what all are.
+            /// The algorithm as a trait object.
             pub(crate) fn algorithm(&self) -> &dyn Algorithm {
                 match self {
                     Self::Kernel(theory) => theory,
@@ -283,7 +277,7 @@ macro_rules! algorithms {
         }
 
         impl OwnStep {
-            /// A step from its fields in a file; `None` if it is of no algorithm alone.
+            /// Reads a step from its fields in a file; `None` for a shared step.
             pub(crate) fn read(fields: &Value) -> serde_json::Result<Option<Self>> {
                 let unknown = format!("unknown variant `{}`", fields["step"].as_str().unwrap_or_default());
                 $(
@@ -297,7 +291,7 @@ macro_rules! algorithms {
                 Ok(None)
             }
 
-            /// Whether both are steps of a kind.
+            /// Whether both are of the same kind.
             pub fn is_like(&self, other: &Self) -> bool {
                 match (self, other) {
                     $(
@@ -308,7 +302,7 @@ macro_rules! algorithms {
                 }
             }
 
-            /// The step as what all algorithms' steps are.
+            /// The step as a trait object.
             pub fn get(&self) -> &dyn AlgorithmStep {
                 match self {
                     $($(#[cfg($cfg)])? Self::$name(step) => step,)+
@@ -317,14 +311,14 @@ macro_rules! algorithms {
         }
 
         impl OwnState {
-            /// The part as what all algorithms' parts are.
+            /// The part as a trait object.
             pub fn get(&self) -> &dyn AlgorithmState {
                 match self {
                     $($(#[cfg($cfg)])? Self::$name(state) => state,)+
                 }
             }
 
-            /// The same, to be changed.
+            /// The part as a mutable trait object.
             pub fn get_mut(&mut self) -> &mut dyn AlgorithmState {
                 match self {
                     $($(#[cfg($cfg)])? Self::$name(state) => state,)+
@@ -332,7 +326,7 @@ macro_rules! algorithms {
             }
         }
 
-        /// The step, if one algorithm alone has it.
+        /// Accessors of the steps that only one algorithm has.
         impl Step {
             $(
                 $(#[doc = $doc])+
@@ -343,7 +337,8 @@ macro_rules! algorithms {
             )+
         }
 
-        /// What one algorithm alone has; `None` in other searches, and before its first step.
+        /// Accessors of the state that only one algorithm has; `None` in other searches, and before its first
+        /// step.
         impl State {
             $(
                 $(#[doc = $doc])+
@@ -380,7 +375,7 @@ macro_rules! algorithms {
 }
 
 algorithms! {
-    /// A tree's search.
+    /// The tree search.
     Tree { tree: tree::TreeStep, descent: tree::state::Descent, tree::Index, tree::recorder::record_tree }
     /// Warp select.
     WarpSelect {
@@ -389,16 +384,16 @@ algorithms! {
         warp_select::Queued,
         warp_select::recorder::record_queues
     }
-    /// A selection by digits.
+    /// Radix select.
     RadixSelect {
         radix_select: radix_select::RadixSelectStep,
         buckets: radix_select::state::Buckets,
         radix_select::Chosen,
         radix_select::recorder::record_digits
     }
-    /// Threads with a query each.
+    /// Per-thread heaps.
     Heap { heap: heap::HeapStep, heaps: heap::state::Heaps, heap::Metered, heap::recorder::record_heaps }
-    /// The algorithm of a test.
+    /// An algorithm for tests.
     #[cfg(test)]
     Dummy {
         dummy: crate::tests::dummy::DummyStep,
@@ -442,7 +437,7 @@ pub struct Code {
     pub lines: &'static [Line],
     /// The index of the second part's first line.
     pub second: usize,
-    /// What it is the code of: all of it, and each part.
+    /// The titles of the whole and of each part.
     pub says: [&'static str; 3],
     pub(crate) line_of: fn(&Step) -> Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! What holds while points are filtered and candidates appended, and in the end.
+//! Invariants of filtering, appending, and the answer.
 
 use std::collections::BTreeMap;
 
@@ -18,17 +18,17 @@ pub(super) fn says_votes(moment: &Moment<'_>) -> Option<String> {
             )
         }
         Step::Ballot { mask: 0 } => format!(
-            "{k} points that are no farther than these are known already: none of these can be a neighbour."
+            "{k} points at least as near as these are known already: none of these can be a neighbour."
         ),
         Step::Ballot { .. } => format!(
             "Lanes that do not vote are no closer than max_distance: none of them can hold one of the {k} \
              nearest."
         ),
-        Step::FilteredAgain { mask: 0, .. } => "Those that had to wait are no closer than the new \
-                                                max_distance: nothing is lost if they stay out."
+        Step::FilteredAgain { mask: 0, .. } => "The waiting candidates are no closer than the new \
+                                                max_distance: nothing is lost by rejecting them."
             .to_owned(),
-        Step::FilteredAgain { .. } => "Candidates that still wait are closer than the new max_distance; of \
-                                       the others none can be a neighbour."
+        Step::FilteredAgain { .. } => "Candidates that still wait are closer than the new max_distance; \
+                                       none of the others can be a neighbour."
             .to_owned(),
         _ => return None,
     })
@@ -62,7 +62,7 @@ pub(super) fn breaks_votes(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
 pub(super) fn says_slots(moment: &Moment<'_>) -> Option<String> {
     let Step::Positions { .. } = moment.step else { return None };
     Some(format!(
-        "Slots count on from {}: no two lanes write to the same one, and none is left out.",
+        "Slots continue from {}: no two lanes write to the same one, and none is skipped.",
         number(moment.after.buffered)
     ))
 }
@@ -90,8 +90,7 @@ pub(super) fn says_buffered(moment: &Moment<'_>) -> Option<String> {
     })
 }
 
-/// Slots in use that hold no candidate, one that is not closer than `max_distance`, or one that another slot
-/// holds, too.
+/// Slots in use that hold no candidate, one no closer than `max_distance`, or a duplicate.
 pub(super) fn breaks_held(moment: &Moment<'_>) -> Option<Break> {
     let after = moment.after;
     let mut slots = BTreeMap::new();
@@ -129,8 +128,8 @@ pub(super) fn breaks_full(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     }
     let late = capacity - after.buffered;
     let sentence = format!(
-        "The lanes counted {} candidates, but {} not been written yet: whoever reads {} now gets what was \
-         there before.",
+        "The lanes counted {} candidates, but {} not been written yet: a lane that reads {} now gets the \
+         old contents.",
         number(capacity),
         count(late.into(), "slot has", "slots have"),
         if late == 1 { "it" } else { "them" }
@@ -141,7 +140,7 @@ pub(super) fn breaks_full(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
 pub(super) fn says_padded(moment: &Moment<'_>) -> Option<String> {
     let Step::Padded { first } = moment.step else { return None };
     Some(format!(
-        "Slots below {} hold candidates, the others \u{221e}, which is sorted behind every point.",
+        "Slots below {} hold candidates, the others \u{221e}, which sorts after every point.",
         number(*first)
     ))
 }

@@ -1,4 +1,4 @@
-//! What holds during a merge: its swap, its layers, its minimum, and its new bound.
+//! Invariants of a merge: its swap, layers, minimum and new bound.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::text::significant;
 pub(super) fn says_once(moment: &Moment<'_>) -> Option<String> {
     let Step::Swap = moment.step else { return None };
     Some(
-        "Every point is there once: candidates in the registers, the intermediate result, ascending, in the \
+        "Every point occurs once: candidates in the registers, the intermediate result, ascending, in the \
          buffer."
             .to_owned(),
     )
@@ -156,8 +156,8 @@ pub(super) fn says_ascending(moment: &Moment<'_>) -> Option<String> {
         return None;
     }
     Some(match pass {
-        Pass::Sort => "The registers ascend; the intermediate result, read from its end, descends. That is \
-                       why the smaller of each pair will do."
+        Pass::Sort => "The registers ascend; the intermediate result, read from its end, descends. So the \
+                       smaller of each pair is enough."
             .to_owned(),
         Pass::Resort => format!(
             "The registers ascend, so element {} is the {} smallest key.",
@@ -182,15 +182,14 @@ pub(super) fn breaks_ascending(keys: &[Key]) -> Option<Break> {
 pub(super) fn says_bitonic(moment: &Moment<'_>) -> Option<String> {
     let Step::Minimum { .. } = moment.step else { return None };
     Some(format!(
-        "The {0} smallest keys of both are left, and they are bitonic: the layers of size {0} alone sort \
-         them.",
+        "The {0} smallest keys of both remain, and they are bitonic: the layers of size {0} alone sort them.",
         number(moment.after.shape.capacity())
     ))
 }
 
 pub(super) fn breaks_bitonic(moment: &Moment<'_>, _: &Witness) -> Option<Break> {
     let keys = &moment.after.registers;
-    let sentence = "The keys that are left are not bitonic: they rise and fall more than once.";
+    let sentence = "The remaining keys are not bitonic: they rise and fall more than once.";
     (!is_bitonic(keys)).then(|| Break::of_elements(sentence.to_owned(), 0..keys.len()))
 }
 

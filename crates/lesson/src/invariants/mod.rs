@@ -1,8 +1,8 @@
-//! What holds after each step of the kernel's search, and why the next step works because of it.
+//! Invariants of the kernel's search: what holds after each step, and why that makes the next step work.
 //!
-//! [`badge`] says it at a position. [`first_broken`] checks all of it from the first step on, which only a
-//! search with a mistake ([`super::fault`]) fails. What [`INVARIANTS`] say and check is in `filter` and
-//! `merge`; what a walk remembers to check them, in [`Witness`].
+//! [`badge`] states the invariant at a position. [`first_broken`] checks all of them from the first step on;
+//! only a faulty search ([`super::fault`]) breaks one. The functions of [`INVARIANTS`] are in `filter` and
+//! `merge`; [`Witness`] holds what they need from earlier steps.
 
 mod filter;
 mod merge;
@@ -22,13 +22,13 @@ use crate::text::{self, significant, thousands};
 pub struct Invariant {
     /// A short name.
     pub id: &'static str,
-    /// The property with its numbers, if it is about this step.
+    /// States the property with its numbers, if it applies to this step.
     says: fn(&Moment<'_>) -> Option<String>,
-    /// What breaks it; asked only where it says something.
+    /// Finds a violation; called only where `says` applies.
     breaks: fn(&Moment<'_>, &Witness) -> Option<Break>,
 }
 
-/// All invariants of the kernel's search. Of those of a step, the first explains why the next step works.
+/// All invariants of the kernel's search. The first that applies to a step explains why the next step works.
 pub const INVARIANTS: [Invariant; 14] = [
     Invariant { id: "votes", says: filter::says_votes, breaks: filter::breaks_votes },
     Invariant { id: "slots", says: filter::says_slots, breaks: filter::breaks_slots },
@@ -62,7 +62,7 @@ pub struct Moment<'a> {
     after: &'a State,
 }
 
-/// What a walk from the first step remembers.
+/// Data from earlier steps that the checks need.
 #[derive(Clone, Debug)]
 pub struct Witness {
     /// The keys of all points, by position.
@@ -81,7 +81,7 @@ pub struct Break {
 }
 
 impl Break {
-    /// Of elements of the registers.
+    /// A violation at elements of the registers.
     fn of_elements(sentence: String, elements: impl IntoIterator<Item = usize>) -> Self {
         Self {
             sentence,
@@ -105,18 +105,17 @@ pub struct Broken {
     pub targets: Vec<Target>,
 }
 
-/// What is said of the invariants at a position.
+/// The invariant shown at a position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Badge {
     /// Whether all of them have held so far.
     pub holds: bool,
-    /// The one that explains why the next step works, or what was broken first.
+    /// The invariant that explains why the next step works, or the first violation.
     pub text: String,
 }
 
-/// The invariant that holds after a number of steps, or the broken one from the first step on after which one
-/// is; `state` is the state there. `None` where nothing is to be said, and in other searches than the
-/// kernel's.
+/// The invariant that holds after a number of steps or, once one is broken, the first violation; `state` is
+/// the state at `position`. `None` if no invariant applies, and in searches other than the kernel's.
 pub fn badge(recording: &Recording, position: usize, state: &State) -> Option<Badge> {
     if let Some(broken) = recording.consequences().and_then(|consequences| consequences.broken.as_ref())
         && position >= broken.position
@@ -135,7 +134,7 @@ pub fn badge(recording: &Recording, position: usize, state: &State) -> Option<Ba
     INVARIANTS.iter().find_map(|invariant| (invariant.says)(&moment)).map(|text| Badge { holds: true, text })
 }
 
-/// The first invariant that does not hold, if any; those of a step in the table's order.
+/// The first violated invariant, if any; within a step, in the table's order.
 pub fn first_broken(recording: &Recording) -> Option<Broken> {
     let mut found = None;
     walk(recording, |position, moment, witness| {
@@ -174,7 +173,7 @@ impl Witness {
         Self { keys: keys(recording), before: Vec::new() }
     }
 
-    /// Remembers what is lost by applying a step to a state.
+    /// Saves what applying a step to a state would overwrite.
     fn see(&mut self, step: &Step, before: &State) {
         if let Step::Minimum { .. } = step {
             self.before.clone_from(&before.registers);

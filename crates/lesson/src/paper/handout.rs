@@ -1,4 +1,4 @@
-//! A lesson to read on paper: its texts, pictures of its moments, what was counted, and questions.
+//! A printable lesson: its texts, pictures of its moments, counts, and questions.
 
 use std::io::{self, Write};
 
@@ -13,8 +13,8 @@ use crate::text::{count, thousands};
 const MOST_SENTENCES: usize = 400;
 
 /// Writes a lesson: its introduction, pictures of the moments with the sentences of all steps between them,
-/// the counters beside the theory, the kernel, and questions. Their answers are on a page of their own at the
-/// end.
+/// the counters compared with theory, the pseudocode, and questions. The answers are on a separate page at
+/// the end.
 ///
 /// # Errors
 /// I/O errors of the writer, and [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
@@ -52,8 +52,8 @@ fn write_body(film: &Film, moments: &Moments, progress: &dyn Progress, out: &mut
     asked(film, out)
 }
 
-/// Writes every sentence of the level, with pictures in between. With several takes, only the pictures' own
-/// sentences.
+/// Writes every sentence of the level, with pictures in between. With several takes, only the captions of
+/// pictures.
 fn steps(
     film: &Film,
     moments: &Moments,
@@ -101,12 +101,12 @@ fn steps(
     }
     if left_out > 0 {
         let more = count(left_out as u64, "sentence is", "sentences are");
-        writeln!(out, "<p class=\"weak\">{more} left out here; the file of steps has all of them.</p>")?;
+        writeln!(out, "<p class=\"weak\">{more} omitted here; the file of steps has all of them.</p>")?;
     }
     Ok(())
 }
 
-/// The questions with room to write, and the answers on another page.
+/// Writes the questions with room to write, and the answers on another page.
 fn asked(film: &Film, out: &mut Vec<u8>) -> io::Result<()> {
     let questions = film.lesson.round(&film.takes, film.seed);
     if questions.is_empty() {

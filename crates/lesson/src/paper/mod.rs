@@ -1,11 +1,10 @@
-//! A lesson on paper: self-contained HTML files without scripts and with their fonts inside, laid out for A4
-//! and Letter.
+//! Printable lessons: self-contained HTML files without scripts and with embedded fonts, for A4 and Letter.
 //!
-//! - [`handout`]: the lesson with pictures, sentences, the account and questions, whose answers are on a page
-//!   of their own
-//! - [`sheet`]: a worksheet: questions with the pictures that they are about and room to write; and its key
+//! - [`handout`]: the lesson with pictures, sentences, the account and questions, with answers on a separate
+//!   page
+//! - [`sheet`]: a worksheet with questions, their pictures and room to write; and its answer key
 //!
-//! What both need is here: a question as it stands on paper, and tables of what was counted.
+//! This file has the shared parts: printed questions and tables of counts.
 
 pub mod handout;
 pub mod sheet;
@@ -67,8 +66,7 @@ fn document(
     out: &mut (impl Write + ?Sized),
 ) -> io::Result<()> {
     let title = escaped(title);
-    // A font has the letters that are used in text and pictures, and those by which the browser numbers a
-    // list.
+    // The fonts are reduced to the letters in use, including the digits with which the browser numbers lists.
     let mut subsets = FontSubsets::default();
     for font in [Font::Sans, Font::Mono] {
         [title.as_str(), body, "0123456789."].into_iter().for_each(|text| subsets.add(text, font));
@@ -100,7 +98,7 @@ fn heading(film: &Film) -> String {
     format!("Lesson {}: {}", film.lesson.number, film.lesson.title)
 }
 
-/// The order of a take's points as a heading, where there are several.
+/// The order of a take's points as a heading, if there are several.
 pub(crate) fn named(film: &Film, take: &Take) -> String {
     if film.takes.len() > 1 {
         format!("<h3>{}</h3>\n", take.arrangement.name().replace('-', " "))
@@ -109,12 +107,11 @@ pub(crate) fn named(film: &Film, take: &Take) -> String {
     }
 }
 
-// A question as it stands on paper: what is given, how it is answered, and its answer.
+// Printed questions: given data, form of the answer, and answer.
 
 const BOX: &str = "<span class=\"box\"></span>";
 
-/// A question: with boxes to tick where there is something to choose, else with a blank to fill in. With
-/// `step`, also the step that it is about.
+/// A question with boxes to tick or a blank to fill in. With `step`, it also names its step.
 pub fn item(take: &Take, question: &Question, step: bool) -> String {
     let after = if step && !question.ask.is_idea() {
         format!("After step {}. ", thousands(question.at as u64))
@@ -140,7 +137,7 @@ pub fn item(take: &Take, question: &Question, step: bool) -> String {
     format!("<p>{text}</p>{form}")
 }
 
-/// The answer of a question, and why it is right.
+/// The answer to a question, and why it is right.
 pub fn answer(take: &Take, question: &Question) -> String {
     let mut after = Cursor::new(take.recording.clone());
     after.seek(question.shown_at());
@@ -157,7 +154,7 @@ pub fn answer(take: &Take, question: &Question) -> String {
     )
 }
 
-/// What each known wrong answer means.
+/// The misconceptions behind wrong answers.
 pub fn mistakes(take: &Take, question: &Question) -> String {
     let width = take.recording.shape().width;
     let mistake = |slip: &Slip| {
@@ -172,8 +169,7 @@ pub fn mistakes(take: &Take, question: &Question) -> String {
     format!("<ul class=\"options\">{}</ul>", question.slips.iter().map(mistake).collect::<String>())
 }
 
-/// Data that is visible on screen but not in print: the distances that lanes vote on, the keys in their
-/// queues, the counts of buckets.
+/// Data that is visible on screen but not in print: distances of a vote, keys in queues, counts of buckets.
 fn given(take: &Take, question: &Question) -> String {
     let Some(last) = question.at.checked_sub(1) else { return String::new() };
     let recording = &take.recording;
@@ -182,7 +178,7 @@ fn given(take: &Take, question: &Question) -> String {
     recording.algorithm().given(question.ask, &recording.step(last), cursor.state())
 }
 
-/// A lane without a point has none.
+/// The distances of a group; a lane without a point has none.
 pub(crate) fn distances_from_lane_0(distances: &[f32]) -> String {
     from_lane_0(
         "Distances",
@@ -192,7 +188,7 @@ pub(crate) fn distances_from_lane_0(distances: &[f32]) -> String {
     )
 }
 
-/// A key of a place that is still empty is infinite.
+/// The keys of lanes; an empty place is infinite.
 pub(crate) fn keys_from_lane_0(what: &str, keys: &[Key]) -> String {
     from_lane_0(what, keys.iter().map(|&held| key(held)))
 }
@@ -201,9 +197,9 @@ fn from_lane_0(what: &str, words: impl Iterator<Item = String>) -> String {
     format!(" {what} from lane 0 on: {}.", words.collect::<Vec<_>>().join(", "))
 }
 
-// What was counted, beside the theory or other searches, as tables.
+// Tables of counts, compared with theory or other searches.
 
-/// The data of a take, and what searched them.
+/// The data of a take, and the recorder.
 pub fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let parameters = &take.recording.parameters;
     let shape = parameters.shape;
@@ -235,7 +231,7 @@ pub fn about(film: &Film, take: &Take, out: &mut (impl Write + ?Sized)) -> io::R
     writeln!(out, "</table>")
 }
 
-/// A table of counts beside others; `None` where there is nothing to count.
+/// A table of counts; `None` becomes a dash.
 pub(crate) fn compared(
     heads: &[&str],
     rows: &[(&str, Vec<Option<String>>)],
@@ -253,7 +249,7 @@ pub(crate) fn compared(
     writeln!(out, "</table>")
 }
 
-/// What a take's search counted.
+/// Writes the counts of a take's search.
 pub fn accounts(film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
     take.recording.algorithm().table(film, take, out)
 }

@@ -1,6 +1,5 @@
-//! A worksheet for a class, with the pictures that its questions are about in the state in which nothing
-//! gives the answers away, and its key: the same questions by the same numbers, with answers, reasons, and
-//! what each wrong answer means.
+//! A worksheet for a class, with pictures that do not give the answers away, and its key: the same questions
+//! with the same numbers, with answers, reasons, and the misconceptions behind wrong answers.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -12,8 +11,8 @@ use crate::picture::page::about;
 use crate::progress::Progress;
 use crate::questions::pool::Asked;
 
-/// The questions of a film's takes in the order of a sheet: those about the same moment follow each other,
-/// below its picture.
+/// The questions of a film's takes in the order of a sheet: those about the same moment are together, below
+/// its picture.
 fn questions(film: &Film) -> Vec<Asked> {
     let mut questions = film.lesson.round(&film.takes, film.seed);
     questions.sort_by_key(|(take, question)| {
@@ -22,8 +21,8 @@ fn questions(film: &Film) -> Vec<Asked> {
     questions
 }
 
-/// What tells one sheet from another: its number, and the search that it asks about, since of another one the
-/// same number has other questions.
+/// Identifies a sheet: its number, and its search, because another search has other questions for the same
+/// number.
 fn name(film: &Film) -> String {
     escaped(&format!("Sheet {} \u{b7} {}", film.seed, about(&film.lead().recording)))
 }
@@ -51,7 +50,7 @@ pub fn worksheet(
         }
         let moment = (*take, question.at);
         let mut picture = String::new();
-        // No picture shows how the whole search will end, or an idea.
+        // Questions about the whole search, or about an idea, have no picture.
         if !question.ask.is_idea() && !question.ask.is_about_all() && pictured != Some(moment) {
             pictured = Some(moment);
             let element =

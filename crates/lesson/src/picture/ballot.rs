@@ -31,7 +31,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let buffer_rows = shape.registers as f32;
     // Text is shortened before numbers are.
     let row = (text * ROW).min(high * 0.09);
-    // Who is asked is told nothing, and large type needs the room.
+    // A question must not show these lines, and large type needs the room.
     let told = !(view.asking && view.least > 0.0);
     let words = if told { 3.0 * row } else { row };
     let rest = room.height - words - text * 1.4;
@@ -41,7 +41,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let margin = columns.take_right(text * 0.6).width;
     let numbers = Numbers::fit(vote.as_ref(), columns.width / shape.width as f32, margin, rest, view);
     let (of_one, more) = (numbers.share_of_row(), numbers.height());
-    // Large type in little room: what the masks come to is in words below.
+    // Large type in little room: the text below has the result of the masks.
     let rows = if view.least > 0.0 && rest < text * TIGHT { 3.0 } else { 5.0 };
     let one = ((rest - more) / (rows + of_one + 1.2 * buffer_rows))
         .max((rest * 0.55 - more) / (rows + of_one))
@@ -102,7 +102,7 @@ fn title(state: &State, vote: Option<&Vote>) -> String {
                 }
             };
             match vote.mask {
-                // The value that they will be compared with.
+                // The bound of the next comparison.
                 None => {
                     format!("Ballot: {points}, not voted yet; max_distance {}", digits(state.max_distance, 3))
                 }
@@ -137,7 +137,7 @@ fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
         format!("lane {lane}: popcount({} & {}) = {below}", hex(mask, width), hex(lanes_below(lane), width));
     let second = match vote.slot(lane) {
         None if vote.asked >> lane & 1 == 0 => {
-            format!("lane {lane} was not asked: it already has a slot, or was no candidate")
+            format!("lane {lane} did not vote: it has a slot, or was not a candidate")
         }
         None => format!("lane {lane} does not vote: it writes nothing"),
         Some(slot) => {
@@ -148,8 +148,8 @@ fn spell(state: &State, vote: Option<&Vote>, lane: Option<u32>) -> [String; 2] {
     [first, second]
 }
 
-/// How distances are written: all of them, with the precision at which a question states `max_distance`, so
-/// that the votes can be read off. If cells are too narrow, neighbouring lanes alternate between lines.
+/// The layout of distances: all of them, at the precision at which a question states `max_distance`, so that
+/// votes can be read off. In narrow cells, neighbouring lanes alternate between lines.
 pub(crate) struct Numbers {
     /// Number of lines that lanes alternate between.
     lines: u32,
@@ -181,8 +181,7 @@ impl Numbers {
             let line = if lines == 1 { high / 6.0 / ROW } else { high * share / lines as f32 / LINE };
             Self { lines, size: (wide / widest).min(line).min(text * 0.9) }
         };
-        // To a class votes and slots come first: they need the room. A question about votes needs the
-        // distances.
+        // With large type, votes and slots need the room; a question about votes needs the distances.
         let most = if view.least > 0.0 && !view.asking { 2 } else { LINES.len() };
         let first = LINES[..most]
             .iter()
@@ -195,7 +194,7 @@ impl Numbers {
                 .max_by(|a, b| a.size.total_cmp(&b.size))
                 .expect("there are some")
         });
-        // Numbers that would be smaller than the least type are left out.
+        // Numbers smaller than the minimum type are not drawn.
         if best.size < view.least * 0.97 { Self { lines: 1, size: 0.0 } } else { best }
     }
 
@@ -219,7 +218,7 @@ const READABLE: f32 = 0.62;
 /// Line height of numbers relative to the font size.
 const LINE: f32 = 1.1;
 
-/// Rows with a cell for each lane, one under the other.
+/// Rows with one cell per lane.
 pub(crate) struct Table<'a, 'v> {
     pub(crate) scene: &'a mut Scene,
     pub(crate) view: &'a View<'v>,
@@ -294,7 +293,7 @@ impl Table<'_, '_> {
             let is_asked = vote.is_some_and(|vote| vote.asked >> lane & 1 == 1);
             let fill = Some(faint(Ink::Scale(magnitude), if is_asked { 1.0 } else { 0.25 }));
             match vote.and_then(|vote| vote.points.get(lane as usize)) {
-                // From here, candidates go to their slots.
+                // Candidates move from here to their slots.
                 Some(&point) if point != u32::MAX => {
                     let id = Id::of(What::Key(key_of(distance, point)));
                     self.scene.thing(id, body, Way::Past, |scene| scene.rect(body, 1.5, fill, None));
@@ -355,7 +354,7 @@ impl Table<'_, '_> {
                 self.scene.text(body.center(), [0.5, 0.5], words, if set { "1" } else { "0" });
             }
         }
-        // Four lanes are a digit of the mask.
+        // Four lanes are one digit of the mask.
         for column in (4..self.grid.columns).step_by(4) {
             let x = self.grid.cell(column, 0).x;
             self.scene.path(
@@ -393,8 +392,8 @@ impl Table<'_, '_> {
             let frame = if there { line(Ink::Buffer, 1.2) } else { dashed(Ink::Candidate, 1.2, 2.5) };
             self.scene.rect(body, 2.0, there.then(|| faint(Ink::Buffer, 0.22)), Some(frame));
             let words = slot.to_string();
-            // All numbers, or none: where large type has no room for two digits, one digit alone would be a
-            // riddle.
+            // All numbers or none: large type may have no room for two digits, and single digits alone would
+            // confuse.
             let longest = if self.scene.least > 0.0 { (capacity - 1).to_string().len() } else { words.len() };
             let fits = body.width / width(Font::Sans, 1.0, &"0".repeat(longest.max(words.len())));
             let size = (self.one * 0.66).min(fits * 0.95).min(self.view.text * 0.9);
@@ -412,7 +411,7 @@ impl Table<'_, '_> {
     }
 }
 
-/// What is legible on a set bit of an ink.
+/// The ink that is legible on a set bit.
 pub(crate) fn on(ink: Ink) -> Ink {
     match ink {
         Ink::TextWeak => Ink::Text,

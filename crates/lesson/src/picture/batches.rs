@@ -1,5 +1,5 @@
-//! The panel of the batches: the points in their order, which of them are in shared memory, how far this warp
-//! has read, and the barriers between.
+//! The panel of the batches: the points in order, which are in shared memory, how far this warp has read, and
+//! the barriers.
 
 use super::View;
 use super::pen::{ROW, area, faint, line, sans};
@@ -80,12 +80,12 @@ fn heading(state: &State, step: Option<&Step>, size: u32, batches: u32) -> Strin
 fn says(state: &State, size: u32) -> String {
     match state.batch {
         Some((_, end)) if state.counts.points_seen >= end && end < state.shape.n => {
-            "This warp has read its batch. It waits at a barrier until every warp has: only then is the next \
-             batch written over it."
+            "This warp has read its batch. It waits at a barrier until every warp has: only then does the \
+             next batch overwrite it."
                 .to_owned()
         }
         Some(_) => {
-            "Between two barriers each warp goes at its own pace; the recording is of this one.".to_owned()
+            "Between two barriers each warp runs at its own pace; the recording shows this one.".to_owned()
         }
         None => format!(
             "The block copies {} at a time, once for all of its warps.",
@@ -94,7 +94,7 @@ fn says(state: &State, size: u32) -> String {
     }
 }
 
-/// The points in their order, with a barrier between batches: read, in shared memory, and still to come.
+/// The points in order, with a barrier between batches: read, in shared memory, and still to come.
 fn points(scene: &mut Scene, view: &View<'_>, room: Area, size: u32) {
     let (state, text) = (view.state(), view.text);
     let n = state.shape.n;

@@ -28,7 +28,7 @@ const SMALLEST: f32 = 0.68;
 /// The content of a cell.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Cell {
-    /// No key, or one that is no longer valid.
+    /// No key, or a stale one.
     Free,
     /// A key that is no longer needed.
     Leftover(Key),
@@ -107,7 +107,7 @@ impl Grid {
         if self.high() >= text * 1.4 && self.high() > self.wide() * 0.8 { Look::Bars } else { Look::Colors }
     }
 
-    /// The same without bars, for grids that are read across rows.
+    /// The richest display without bars, for grids that are read across rows.
     pub fn flat_look(&self, keys: impl Iterator<Item = Key> + Clone, text: f32) -> Look {
         match self.look(keys, text) {
             Look::Bars => Look::Colors,
@@ -115,7 +115,7 @@ impl Grid {
         }
     }
 
-    /// Draws the content of one cell. A key in use is followed to the next scene.
+    /// Draws the content of one cell. A key in use is tracked to the next scene.
     pub fn draw(&self, scene: &mut Scene, column: u32, row: u32, holds: Cell, look: Look, scale: &Scale) {
         match holds {
             Cell::Taken(key) if key != PADDING => {
@@ -211,13 +211,13 @@ pub(crate) fn colour_mark(scene: &mut Scene, room: &mut Area, ink: Ink, text: f3
     scene.rect(pen::area(mark.x, mark.center()[1] - size / 2.0, size, size), 2.0, Some(ink.into()), None);
 }
 
-/// A colour mark and what it means.
+/// A colour mark and its meaning.
 pub(crate) fn chip(scene: &mut Scene, mut room: Area, ink: Ink, says: &str, text: f32) {
     colour_mark(scene, &mut room, ink, text);
     scene.label(room, 0.0, sans(text * 0.9, Ink::Text), says);
 }
 
-// Strokes in the panel of the warp for what the last step moved.
+// Strokes in the panel of the warp that show the moves of the last step.
 
 /// The grids that keys moved in.
 pub struct Moves<'a> {

@@ -30,8 +30,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let keyed = around.filter(|_| kinds::keys_are_shown(view));
     let kinds = keyed.map_or_else(|| kinds(view), |radius| kinds::keyed_kinds(view, radius));
     let size = view.type_of(kinds::LEGEND_TYPE);
-    // A plane is about as wide as high: the legend is beside it where there is more room, at all moments or
-    // at none.
+    // The plane is about square: in a wide panel the legend is beside it, at all moments or at none.
     let k = view.state().shape.k.into();
     let least = kinds::entry_width(&nearest_kept(k, k), size);
     let beside = if room.width > 1.5 * room.height && least < room.width * 0.45 {
@@ -62,8 +61,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene
 }
 
-/// Draws what lies in a plane: `shown` are the points of the cloud, of a radius in points; `keyed` is that of
-/// points in the colours of their keys, where they are.
+/// Draws the content of a plane: `shown` are the points, with `radius`; `keyed` is the radius of points
+/// coloured like their keys, if any.
 pub(super) fn draw_in(
     scene: &mut Scene,
     plane: &Plane,
@@ -82,7 +81,7 @@ pub(super) fn draw_in(
         tree::panel::under(scene, plane, view, &index.tree, descent);
     }
 
-    // All points; those not yet seen are fainter, and those left out are faintest.
+    // All points; unseen ones are fainter, pruned ones faintest.
     let large = (radius * 1.8).max(text * 0.2);
     let pointed = keyed.unwrap_or(large * 1.6) * 1.2;
     let seen = seen(view);
@@ -110,7 +109,7 @@ pub(super) fn draw_in(
     let waiting: Vec<u32> =
         waiting(state).into_iter().map(index_of).filter(|&point| (point as usize) < problem.n()).collect();
     let merging = is_merging(view);
-    // Those of the buffer are in the registers during a merge; the lanes' queues keep theirs.
+    // During a merge the buffer's candidates are in the registers; the lanes' queues keep theirs.
     if !merging || state.queues().is_some() {
         plane.marked(scene, problem, &waiting, large, Ink::Buffer);
     }
@@ -160,19 +159,19 @@ pub(super) fn draw_in(
     scene.shapes.push(super::scene::Shape::Clip(None));
 }
 
-/// Where a selection by digits has closed in: what shares the digits found so far lies between two rings
-/// around the query.
+/// The interval of radix select: points that share the digits found so far are between two rings around the
+/// query.
 struct Closing {
-    /// Neighbours for sure.
+    /// Known neighbours.
     nearer: Vec<u32>,
-    /// Points that are left.
+    /// Remaining points.
     left: Vec<u32>,
     /// The squared radii.
     rings: Vec<f32>,
 }
 
 impl Closing {
-    /// `None` in other searches, before the first pass is done, and when the neighbours are kept.
+    /// `None` in other searches, before the first pass, and once the neighbours are gathered.
     fn of(view: &View<'_>) -> Option<Self> {
         let buckets =
             view.state().buckets().filter(|buckets| !buckets.passes.is_empty() && !buckets.is_gathered)?;
@@ -191,7 +190,7 @@ impl Closing {
     }
 }
 
-/// How a point is drawn: how opaque, by whether it was looked at.
+/// The opacity of points, by state.
 const OPACITIES: [(Seen, f32); 3] = [(Seen::LeftOut, 0.15), (Seen::ToCome, 0.45), (Seen::LookedAt, 1.0)];
 
 /// Whether a point's distance was computed.
@@ -199,16 +198,15 @@ const OPACITIES: [(Seen, f32); 3] = [(Seen::LeftOut, 0.15), (Seen::ToCome, 0.45)
 enum Seen {
     ToCome,
     LookedAt,
-    /// Of a tree: a box around it was left out; of a selection by digits: it lies behind the bucket of the
-    /// k-th.
+    /// In the tree search, a box around it was pruned; in radix select, it is past the bucket of the k-th.
     LeftOut,
 }
 
-/// What was seen of each point.
+/// The state of each point.
 fn seen(view: &View<'_>) -> impl Fn(u32) -> Seen {
     let (recording, state) = (view.recording(), view.state());
     let points_seen = state.counts.points_seen;
-    // A tree's leaves have points from everywhere.
+    // The points of a leaf are not consecutive positions.
     let of_tree = recording.index().zip(state.descent()).map(|(index, descent)| {
         let mut seen = vec![Seen::ToCome; state.shape.n as usize];
         let mut mark = |leaf: usize, how: Seen| {
@@ -287,7 +285,7 @@ fn words(view: &View<'_>, problem: &Problem) -> String {
     let bound = measured(problem.metric(), state.max_distance);
     if let Some(Closing { rings, .. }) = Closing::of(view) {
         let ends: Vec<String> = rings.iter().map(|&ring| super::pen::digits(ring, 3)).collect();
-        return format!("Rings: squared distances {}; those that are left lie between", ends.join(" and "));
+        return format!("Rings: squared distances {}; the points left are between", ends.join(" and "));
     }
     recording.algorithm().caption(view, &bound)
 }
@@ -313,7 +311,7 @@ pub(crate) fn kth_words(view: &View<'_>, kth: &str) -> String {
     }
 }
 
-/// Earlier candidates, latest first, without those of the last step.
+/// Earlier candidates, latest first.
 fn earlier(view: &View<'_>) -> Vec<u32> {
     let steps = &view.recording().steps()[..view.cursor.position()];
     let appended = steps.iter().rev().filter_map(|step| match step {

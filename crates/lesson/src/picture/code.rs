@@ -1,4 +1,4 @@
-//! The panel of the kernel in a few lines, with the current one highlighted.
+//! The panel of the pseudocode, with the current line highlighted.
 
 use std::ops::Range;
 
@@ -54,7 +54,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let code = view.recording().code();
     let running = view.step().and_then(|step| code.line_of(step));
     let title = room.take_top(text * 1.6);
-    // Where there is room for a line of code and no more, its file is left out.
+    // Very low panels show a line of code without its file.
     let has_foot = high >= text * (1.6 + 2.5 * ROW);
     let foot = room.take_bottom(if has_foot { text * ROW } else { 0.0 });
     let margin = text * 0.4;

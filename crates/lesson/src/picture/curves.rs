@@ -1,8 +1,8 @@
 //! The panel of the two lists of a merge as curves: across the element, upwards its key.
 //!
-//! The candidates rise; the intermediate result, mirrored, falls. Where both are in order they cross at most
-//! once, and what the minimum keeps rises to the crossing and falls after it: a tent. The larger keys, which
-//! are lost, stand pale above it.
+//! The candidates rise; the intermediate result, mirrored, falls. If both are sorted they cross at most once,
+//! and the minimum rises to the crossing and falls after it: a tent. The dropped, larger keys are pale above
+//! it.
 
 use super::View;
 use super::meeting::{Dot, Meeting, Phase, Place, Side, is_falling, is_rising};
@@ -18,12 +18,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (text, shape) = (view.text, view.state().shape);
     let heading = room.take_top(text * 1.6);
     let Some(meeting) = Meeting::of(view.cursor, view.asking) else {
-        scene.label(
-            heading,
-            0.0,
-            sans(text, Ink::Text),
-            "Curves: of the two lists that a merge of the kernel brings together",
-        );
+        scene.label(heading, 0.0, sans(text, Ink::Text), "Curves: only for the merges of the kernel");
         return scene;
     };
     scene.label(heading, 0.0, sans(text, Ink::Text), &title(&meeting, shape));
@@ -54,7 +49,7 @@ pub fn ink(side: Side) -> Ink {
 /// A dot and a name for each kind of curve that is drawn.
 fn legend(scene: &mut Scene, mut room: Area, meeting: &Meeting, shape: Sizes, text: f32) {
     let rising = |side, words: &str| (ink(side), words.to_owned(), 1.0);
-    // A mistake made on purpose can leave either out of order.
+    // A fault can leave either list out of order.
     let if_so = |is: bool, so: &'static str, otherwise| if is { so } else { otherwise };
     let entries = match &meeting.phase {
         Phase::Apart { sorted } => {
@@ -83,7 +78,7 @@ fn legend(scene: &mut Scene, mut room: Area, meeting: &Meeting, shape: Sizes, te
             vec![
                 rising(Side::Buffer, "candidates"),
                 rising(Side::Result, "intermediate result"),
-                (Ink::TextWeak, "larger, out".to_owned(), PALE),
+                (Ink::TextWeak, "larger, dropped".to_owned(), PALE),
             ]
         }
         Phase::Resorting { swapped, .. } => vec![
@@ -107,7 +102,7 @@ fn legend(scene: &mut Scene, mut room: Area, meeting: &Meeting, shape: Sizes, te
     }
 }
 
-/// Opacity of the keys that are out.
+/// Opacity of dropped keys.
 const PALE: f32 = 0.45;
 
 /// Where elements and keys are in the panel.
@@ -192,7 +187,7 @@ impl Plot {
         }
     }
 
-    /// Shades every second block that the next layers sort by itself.
+    /// Shades every second of the blocks that the next layers sort separately.
     fn blocks(&self, scene: &mut Scene, meeting: &Meeting) {
         let Phase::Resorting { layer, .. } = &meeting.phase else { return };
         for first in (0..self.sizes.capacity()).step_by(2 * layer.stride as usize) {
@@ -210,8 +205,8 @@ impl Plot {
             self.curve(scene, &lost, ink(side), PALE);
         }
         let keeps_order = !matches!(meeting.phase, Phase::Apart { sorted: Some(false) });
-        // From its smallest key on, mirrored or not: then it is turned as its keys are. What is in no order
-        // goes from left to right.
+        // In key order, mirrored or not, so that the line follows its keys when they are mirrored; an
+        // unsorted list goes from left to right.
         let mut result: Vec<&Dot> = meeting.result.iter().collect();
         if is_rising(&meeting.result) || is_falling(&meeting.result) {
             result.sort_by_key(|dot| dot.key);
@@ -229,7 +224,7 @@ impl Plot {
         self.bars(scene, &meeting.kept);
         match &meeting.phase {
             Phase::Resorting { layer, swapped, .. } => {
-                // Where the keys that swapped come from; of many the lines would hide everything.
+                // Lines from the old places of swapped keys; with many keys, they would hide everything.
                 let moved = |dot: &&Dot| self.step >= MOVES && swapped.contains(dot.element & !layer.stride);
                 for dot in meeting.kept.iter().filter(moved) {
                     let [x, y] = self.point(dot);
@@ -278,7 +273,7 @@ impl Plot {
     }
 
     fn dots(&self, scene: &mut Scene, dots: &[&Dot], opacity: f32) {
-        // Closer ones are a line anyway.
+        // Closer dots merge into a line anyway.
         if self.step < 2.5 {
             return;
         }
@@ -287,7 +282,7 @@ impl Plot {
             for dot in dots.iter().filter(|dot| dot.side == side && !dot.is_padding()) {
                 let [x, y] = self.point(dot);
                 let place = area(x - radius, y - radius, 2.0 * radius, 2.0 * radius);
-                // Keys keep their height: they move straight across.
+                // Keys move horizontally: their height is their value.
                 scene.thing(Id::of(What::Key(dot.key)), place, Way::Along(Vec::new()), |scene| {
                     scene.dots(vec![[x, y]], radius, Some(faint(ink(side), opacity)), Some(rim));
                 });
@@ -302,7 +297,7 @@ impl Plot {
         );
     }
 
-    /// What is kept stands on the axis, so that it is seen as one shape.
+    /// Bars from the axis up, so that the kept keys are seen as one shape.
     fn bars(&self, scene: &mut Scene, kept: &[Dot]) {
         let wide = if self.step < 6.0 { self.step } else { self.step * 0.72 };
         for dot in kept.iter().filter(|dot| !dot.is_padding()) {
@@ -327,14 +322,14 @@ impl Plot {
         );
         let words = "crossing";
         let wide = width(Font::Sans, text * 0.9, words);
-        // On the side that has room.
+        // On the side with room.
         let left = if x + wide + text > self.area.right() { x - wide - text * 0.4 } else { x + text * 0.4 };
         let tag = area(left - text * 0.2, self.area.bottom() - text * 1.4, wide + text * 0.4, text * 1.2);
         scene.rect(tag, 2.0, Some(faint(Ink::Panel, 0.85)), None);
         scene.label(tag.inner(text * 0.1), 0.5, sans(text * 0.9, Ink::Text), words);
     }
 
-    /// The bound that the merge leads to: the key of the k-th element.
+    /// The new bound: the key of the k-th element.
     fn bound(&self, scene: &mut Scene, distance: f32, element: u32) {
         if distance.is_infinite() {
             return;
@@ -358,7 +353,7 @@ impl Plot {
         );
     }
 
-    /// What can be pointed at; frames what is, and says at which element that is.
+    /// Adds the spots; frames the hovered one and returns its element.
     fn spots(&self, scene: &mut Scene, meeting: &Meeting, hover: Option<Target>) -> Option<u32> {
         let half = (self.step * 0.5).clamp(1.0, self.text * 0.8);
         let mut pointed = None;
@@ -376,10 +371,10 @@ impl Plot {
     }
 }
 
-/// The bar of a key, which is followed separately from its dot.
+/// The bar of a key, tracked separately from its dot.
 const BAR: usize = 1;
 
-/// Width of an element from which it is shown where keys come from, in points.
+/// Minimum width of an element, in points, at which lines from old places are drawn.
 const MOVES: f32 = 6.0;
 
 /// Size of numbers at the axes, relative to running text.
@@ -400,9 +395,9 @@ impl Dot {
     }
 }
 
-// What the curves of a merge show, in words.
+// The texts of the curves.
 
-/// What a moment of a merge shows, as a heading.
+/// The heading of a moment of a merge.
 pub fn title(meeting: &Meeting, shape: Shape) -> String {
     let keys = thousands(shape.capacity().into());
     match &meeting.phase {
@@ -411,14 +406,14 @@ pub fn title(meeting: &Meeting, shape: Shape) -> String {
         }
         Phase::Apart { .. } => format!("Candidates and intermediate result: two lists of {keys} keys"),
         Phase::Facing if !meeting.is_mirrored(shape) => {
-            "Candidate i meets element i of the intermediate result".to_owned()
+            "Candidate i against element i of the intermediate result".to_owned()
         }
         Phase::Facing => format!(
-            "Candidate i meets element {} \u{2212} i of the intermediate result",
+            "Candidate i against element {} \u{2212} i of the intermediate result",
             thousands((shape.capacity() - 1).into())
         ),
-        Phase::Kept if is_tent(meeting) => "The minimum: what is left is a tent".to_owned(),
-        Phase::Kept => "The minimum: what is left".to_owned(),
+        Phase::Kept if is_tent(meeting) => "The minimum: a tent".to_owned(),
+        Phase::Kept => "The minimum: not a tent".to_owned(),
         Phase::Resorting { done, all, layer, .. } => {
             format!("Re-sort: layer {done} of {all}, stride {}", thousands(layer.stride.into()))
         }
@@ -427,7 +422,7 @@ pub fn title(meeting: &Meeting, shape: Shape) -> String {
     }
 }
 
-/// What is seen, in one sentence: it is true of what is drawn, also where a mistake was made on purpose.
+/// One sentence about the picture; it is also true of faulty searches.
 pub fn says(meeting: &Meeting) -> String {
     let both = |of: &[Dot]| !of.is_empty() && of.iter().all(Dot::is_padding);
     match &meeting.phase {
@@ -445,7 +440,7 @@ pub fn says(meeting: &Meeting) -> String {
         },
         Phase::Merged if is_rising(&meeting.result) => RISES.to_owned(),
         Phase::Merged => {
-            "The intermediate result is not in order: a smaller key stands right of a larger one.".to_owned()
+            "The intermediate result is not in order: a smaller key is right of a larger one.".to_owned()
         }
         Phase::Facing => match meeting.crossings[..] {
             [] if are_below(&meeting.buffer, &meeting.result) => {
@@ -460,26 +455,25 @@ pub fn says(meeting: &Meeting) -> String {
                 format!("One rises, the other falls: they cross once, between elements {} and {at}.", at - 1)
             }
             [at] => format!(
-                "They cross between elements {} and {at}: not one list that rises and one that falls.",
+                "They cross between elements {} and {at}: not one rising and one falling list.",
                 at - 1
             ),
-            _ => format!(
-                "They cross {} times: not one list that rises and one that falls.",
-                meeting.crossings.len()
-            ),
+            _ => {
+                format!("They cross {} times: not one rising and one falling list.", meeting.crossings.len())
+            }
         },
         Phase::Kept => match (is_tent(meeting), &meeting.crossings[..]) {
             (true, [at]) => format!(
-                "It rises up to element {}, then falls: it is bitonic. Pale: the larger keys, which are out.",
+                "It rises up to element {}, then falls: it is bitonic. Pale: the larger keys, dropped.",
                 at - 1
             ),
             (true, _) if meeting.kept.iter().all(|dot| dot.side == Side::Buffer) => {
-                "All candidates stay: they rise. Pale: the intermediate result, which is out.".to_owned()
+                "All candidates stay: they rise. Pale: the intermediate result, dropped.".to_owned()
             }
             (true, _) => "All of the intermediate result stays: mirrored, it falls. Pale: the candidates, \
-                          which are out."
+                          dropped."
                 .to_owned(),
-            (false, _) => "It is no tent: it does not rise up to one crossing and fall after it.".to_owned(),
+            (false, _) => "Not a tent: it does not rise to one crossing and fall after it.".to_owned(),
         },
         Phase::Resorting { layer, .. } if !meeting.blocks_are_in_order(layer.stride as usize) => {
             format!("Blocks of {} are not bitonic, or not in order.", thousands(layer.stride.into()))
@@ -498,8 +492,8 @@ pub fn says(meeting: &Meeting) -> String {
 
 const RISES: &str = "The intermediate result rises: its smallest key is on the left.";
 
-/// Whether what is kept rises on the left, where candidates are, and falls on the right, where the
-/// intermediate result is.
+/// Whether the kept keys rise on the left, from the candidates, and fall on the right, from the intermediate
+/// result.
 fn is_tent(meeting: &Meeting) -> bool {
     let (left, right) =
         meeting.kept.split_at(meeting.kept.iter().take_while(|dot| dot.side == Side::Buffer).count());
@@ -519,7 +513,7 @@ pub fn about(meeting: &Meeting, element: u32) -> String {
     let name = |side| if side == Side::Buffer { "buffer" } else { "result" };
     match (at(&meeting.kept), at(&meeting.lost), at(&meeting.buffer), at(&meeting.result)) {
         (Some((kept, side)), Some((lost, _)), ..) => {
-            format!("Element {element}: {kept}, of the {}, is kept; {lost} is out.", name(side))
+            format!("Element {element}: {kept}, of the {}, is kept; {lost} is dropped.", name(side))
         }
         (Some((kept, side)), ..) => {
             format!("Element {element}: {kept}, which comes from the {}.", name(side))

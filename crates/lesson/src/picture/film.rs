@@ -24,8 +24,8 @@ const LINES: f32 = 45.0;
 /// Minimum size of running text, in points.
 const SMALLEST: f32 = 12.0;
 
-/// The subject and appearance of a series of pictures. One take fills the page; several are shown side by
-/// side, each at the same number of points seen as the leading one.
+/// The subject and appearance of a series of pictures. One take fills the page; several are side by side,
+/// aligned with the leading take by points seen.
 #[derive(Clone, Debug)]
 pub struct Film {
     /// The lesson that the takes are of.
@@ -40,14 +40,14 @@ pub struct Film {
     pub scale: f32,
     /// The colours of the pictures.
     pub palette: Palette,
-    /// Whether an animation also shows things on their way from one moment to the next.
+    /// Whether an animation includes motion between moments.
     pub motion: bool,
     /// The positions at which the user left the takes: used when the leading take is at its own. If empty,
     /// takes are always aligned by points seen.
     pub standing: Vec<usize>,
-    /// The panel that has the page to itself; of a film of one take.
+    /// The panel that fills the page, in a film of one take.
     pub zoom: Option<Panel>,
-    /// Draws the questions that go with the pictures.
+    /// Seed of the questions that go with the pictures.
     pub seed: u64,
 }
 
@@ -117,7 +117,7 @@ impl Film {
         }
     }
 
-    /// The scene at a position of the leading take, without the words that stand below it on paper.
+    /// The scene at a position of the leading take, without the texts that paper has below it.
     pub fn figure(&self, position: usize) -> Scene {
         match self.cursors(position).as_slice() {
             [(_, cursor)] => figure(&self.lesson, &self.view(cursor), self.size),
@@ -125,7 +125,7 @@ impl Film {
         }
     }
 
-    /// The same of one take while a question is open: without what gives the answer away.
+    /// The scene of one take while a question is open, without what gives the answer away.
     pub fn asked(&self, take: usize, position: usize) -> Scene {
         let mut cursor = Cursor::new(self.takes[take].recording.clone());
         cursor.seek(position);
@@ -145,8 +145,7 @@ impl Film {
         raster(&self.scene(position), &self.palette, self.scale)
     }
 
-    /// What moves from one position to the next, at times between 0 and 1, as pixels; nothing if nothing
-    /// moves.
+    /// The motion from one position to the next as pixels, at times between 0 and 1; empty if nothing moves.
     ///
     /// # Errors
     /// [`SizeError`] if the picture is empty or too large.

@@ -1,5 +1,5 @@
-//! Many registers a lane: cells too small for numbers are a map of colours, and one lane, or one row of the
-//! buffer, is written out beside it.
+//! Warps with many registers per lane: cells too small for numbers become a map of colours, and one lane, or
+//! one row of the buffer, is written out beside it.
 
 use super::View;
 use super::cells::{Cell, Grid};
@@ -12,10 +12,10 @@ use crate::state::{Shape, State};
 use crate::step::Step;
 use crate::text::thousands;
 
-/// Registers a lane from which cells are a map.
+/// Minimum number of registers per lane for a map.
 const REGISTERS: u32 = 16;
 
-/// What is written out.
+/// The part that is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {
     /// The registers of a lane.
@@ -29,12 +29,12 @@ pub fn applies(shape: Shape) -> bool {
     shape.registers >= REGISTERS
 }
 
-/// Draws the cells of a grid without gaps between the registers of a lane. What is hatched is padding.
+/// Draws the cells of a grid without gaps between the registers of a lane. Padding is hatched.
 pub fn cells(scene: &mut Scene, grid: &Grid, scale: &Scale, holds: impl Fn(u32, u32) -> Cell) {
     for column in 0..grid.columns {
         for row in 0..grid.rows {
             let mut cell = grid.full(column, row);
-            // Lanes are apart; neighbours in a lane overlap a little, so that no seams are seen.
+            // Lanes have gaps; cells in a lane overlap slightly, to avoid visible seams.
             cell.width -= (cell.width * 0.08).min(1.5);
             cell.height = (cell.height + 0.3).min(grid.area.bottom() - cell.y);
             let (key, opacity) = match holds(column, row) {
@@ -57,7 +57,7 @@ pub fn cells(scene: &mut Scene, grid: &Grid, scale: &Scale, holds: impl Fn(u32, 
 }
 
 impl Focus {
-    /// What is pointed at, or where the last step acted.
+    /// The hovered part, or the part that the last step changed.
     pub fn of(view: &View<'_>) -> Self {
         let shape = view.state().shape;
         let lane = |element: u32| Self::Lane(shape.lane_and_register(element).0);
@@ -107,11 +107,11 @@ impl Focus {
     }
 }
 
-/// Where the keys in focus are written: all of them, or as many as can be read.
+/// The column of written keys: all in focus, or as many as are legible.
 pub struct Beside {
     area: Area,
     rows: usize,
-    /// Only each so many-th key is written.
+    /// Every n-th key is written.
     every: usize,
     size: f32,
     /// Width of a name and of a key.
@@ -119,7 +119,7 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Cuts the room for so many keys off the right side of the panel.
+    /// Cuts the room for a number of keys off the right side of the panel.
     pub fn cut(room: &mut Area, keys: u32, text: f32) -> Self {
         let size = text * 0.8;
         let widths = [

@@ -1,4 +1,4 @@
-//! The kinds of points in the panel of the cloud: what each colour means, with counts.
+//! The legend of the panel of the points: what each colour means, with counts.
 
 use super::View;
 use super::moment::{divided, nearest, vote, waiting};
@@ -22,7 +22,7 @@ pub(super) fn kinds(view: &View<'_>) -> Vec<Entry> {
     view.recording().algorithm().legend(view)
 }
 
-/// The query, and what is known of the nearest, in these words.
+/// The entries of the query and of the nearest points known.
 pub(crate) fn query_and(nearest: String) -> Vec<Entry> {
     vec![(Ink::Text, "query".to_owned(), true), (Ink::Neighbor, nearest, true)]
 }
@@ -43,13 +43,13 @@ pub(crate) fn of_buffer(view: &View<'_>) -> Vec<Entry> {
     kinds
 }
 
-/// How many of k neighbours are known.
+/// The legend's entry for the intermediate result.
 pub(super) fn nearest_kept(known: u64, k: u64) -> String {
     format!("intermediate result: {} of {}", thousands(known), thousands(k))
 }
 
-/// How many points the last vote accepted and rejected, once it was held; of warp select, how many the lanes
-/// took and did not take.
+/// How many points the last vote accepted and rejected; in warp select, how many the lanes inserted and did
+/// not.
 pub(crate) fn votes(view: &View<'_>) -> Option<[usize; 2]> {
     let vote = vote(view.cursor)?;
     let [_, accepted, rejected] = divided(&vote, view.cursor);
@@ -57,7 +57,7 @@ pub(crate) fn votes(view: &View<'_>) -> Option<[usize; 2]> {
     Some([if view.state().queues().is_some() { taken } else { accepted.len() }, rejected.len()])
 }
 
-// A legend of colours in rows, as many as fit the width.
+// Layout of the legend: rows with as many entries as fit the width.
 
 /// Colour, meaning, and whether the dot is filled.
 pub(crate) type Entry = (Ink, String, bool);
@@ -90,7 +90,7 @@ fn places(entries: &[Entry], size: f32, room: f32) -> Vec<(usize, f32)> {
 
 /// The number of rows in a room of some width.
 pub(super) fn legend_rows(entries: &[Entry], size: f32, room: f32) -> usize {
-    // As many rows as may be needed later, so that the plane does not move.
+    // At least two rows, so that the plane does not move when more are needed later.
     places(entries, size, room).last().map_or(1, |(row, _)| row + 1).max(2)
 }
 
@@ -111,18 +111,17 @@ pub(super) fn draw_legend(scene: &mut Scene, room: Area, entries: &[Entry], size
     }
 }
 
-// In the panel of the points: those whose keys a merge has in the registers, as coloured as the keys and
-// named by element.
+// In the panel of the points: those whose keys a merge has in the registers, coloured like the keys and
+// labelled by element.
 
-/// Points for each key of the registers at most: among more, the keys are too close together to be told
-/// apart.
+/// Maximum number of points per key of the registers: with more, the keys would be too close together.
 const POINTS_A_KEY: u32 = 8;
 
-/// Radius of a point that has room for a number, relative to running text.
+/// Minimum radius of a point with a number, relative to running text.
 const NUMBERED: f32 = 0.45;
 
-/// The radius of these points, for which the map keeps a margin at every step; `None` where points are never
-/// drawn so.
+/// The radius of these points, for which the map reserves a margin at every step; `None` if they are never
+/// drawn.
 pub fn keyed_radius(view: &View<'_>, [wide, high]: [f32; 2]) -> Option<f32> {
     let (shape, text) = (view.state().shape, view.text);
     let is_merged_here = matches!(view.recording().baseline(), Baseline::Kernel(_));
@@ -138,7 +137,7 @@ pub fn keys_are_shown(view: &View<'_>) -> bool {
     is_done || matches!(view.state().stage, Stage::Sort | Stage::Merge)
 }
 
-/// Draws them. A number that another point would cover is left out.
+/// Draws them, without numbers that another point would cover.
 pub fn draw_keyed(scene: &mut Scene, plane: &Plane, view: &View<'_>, problem: &Problem, radius: f32) {
     let scale = Scale::of(view.recording());
     let keys: Vec<(u32, u32, f32, Point)> = (0u32..)

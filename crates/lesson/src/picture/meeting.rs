@@ -1,5 +1,5 @@
-//! The two lists of a merge at a moment, as curves need them: keys by element, the list that each comes from,
-//! and what the minimum kept and lost.
+//! The two lists of a merge at a moment, for the curves: keys by element, the list that each comes from, and
+//! the keys that the minimum kept and dropped.
 
 use super::moment::is_bitonic;
 use crate::algorithms::Baseline;
@@ -24,7 +24,7 @@ pub struct Dot {
     pub element: u32,
     pub key: Key,
     pub side: Side,
-    /// Where the key is kept now.
+    /// Where the key is now.
     pub place: Place,
 }
 
@@ -42,9 +42,9 @@ pub enum Place {
 /// How far the merge is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
-    /// Each list is as it lies; whether the buffer's is in order, if it has any keys.
+    /// Each list in its own order; whether the buffer's is sorted, if it has any keys.
     Apart { sorted: Option<bool> },
-    /// Each candidate stands over the element of the intermediate result that it will be compared with.
+    /// Each candidate is above the element of the intermediate result that it will be compared with.
     Facing,
     /// The minimum has kept the smaller of both.
     Kept,
@@ -62,13 +62,13 @@ pub struct Meeting {
     pub result: Vec<Dot>,
     pub kept: Vec<Dot>,
     pub lost: Vec<Dot>,
-    /// The elements whose smaller key comes from another list than that of the element before.
+    /// The elements whose smaller key comes from a different list than that of the element before.
     pub crossings: Vec<u32>,
 }
 
 impl Meeting {
-    /// The lists at a cursor, without what the next step does if a question is open. `None` where no buffer
-    /// is merged layer by layer.
+    /// The lists at a cursor; an open question hides the next step. `None` in searches without a
+    /// layer-by-layer merge.
     pub fn of(cursor: &Cursor, asking: bool) -> Option<Self> {
         let (recording, state) = (cursor.recording(), cursor.state());
         if !matches!(recording.baseline(), Baseline::Kernel(_)) {
@@ -97,7 +97,7 @@ impl Meeting {
     /// The buffer fills, or is full; the registers hold the intermediate result.
     fn apart(&mut self, state: &State, step: Option<&Step>) {
         let taken = if state.stage == Stage::Full { state.shape.capacity() } else { state.buffered };
-        // At the elements to which the swap will bring them.
+        // At their elements after the swap.
         let slots = (0..state.shape.capacity())
             .map(|element| (element, state.shape.slot_of(element)))
             .filter(|&(_, slot)| slot < taken);
@@ -164,20 +164,19 @@ impl Meeting {
         Some(())
     }
 
-    /// All that is drawn, what is pale first.
+    /// All dots, pale ones first.
     pub fn dots(&self) -> impl Iterator<Item = &Dot> {
         self.lost.iter().chain(&self.result).chain(&self.buffer).chain(&self.kept)
     }
 
-    /// Whether the intermediate result stands in reverse, each key over the element that mirrors its own; of
-    /// a minimum that is done, by what is out.
+    /// Whether the intermediate result is mirrored; after the minimum, judged by the dropped keys.
     pub fn is_mirrored(&self, shape: Shape) -> bool {
         let mirrors =
             |dot: &Dot| matches!(dot.place, Place::Slot(slot) if slot == shape.mirror_of(dot.element));
         matches!(self.phase, Phase::Facing | Phase::Kept) && self.result.iter().chain(&self.lost).any(mirrors)
     }
 
-    /// Whether blocks of so many kept keys are bitonic, and no key is larger than those of the next block.
+    /// Whether blocks of `long` kept keys are bitonic, and no key is larger than those of the next block.
     pub fn blocks_are_in_order(&self, long: usize) -> bool {
         let keys: Vec<Key> = self.kept.iter().map(|dot| dot.key).collect();
         let blocks: Vec<&[Key]> = keys.chunks(long).collect();
@@ -225,7 +224,7 @@ fn crossings(sides: impl Iterator<Item = Side>) -> Vec<u32> {
 }
 
 impl Dot {
-    /// Whether there is no point behind it.
+    /// Whether it is padding.
     pub fn is_padding(&self) -> bool {
         self.key == PADDING
     }

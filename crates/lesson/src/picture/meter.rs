@@ -1,4 +1,4 @@
-//! The panel of what one query costs: by one thread, by a thread of a warp, and by a warp.
+//! The panel of the cost of a query: by one thread, by a thread of a warp, and by a warp.
 
 use super::View;
 use super::pen::{ROW, area, faint, line, sans, width};
@@ -16,12 +16,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let size = row / ROW;
     let heads = room.take_top(row * 1.1);
     let Some(meter) = view.recording().meter() else {
-        scene.label(
-            heads,
-            0.0,
-            sans(size, Ink::Text),
-            "Meter: of the kernel, and of threads with a query each",
-        );
+        scene.label(heads, 0.0, sans(size, Ink::Text), "Meter: only for the kernel and a thread per query");
         return scene;
     };
     let notes = [room.take_bottom(row), room.take_bottom(row)];
@@ -35,12 +30,12 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         let fits = |words: &str, room: Area| width(style.font, style.size, words) <= room.width;
         let long = format!("{}, {share}", way.name());
         let name = if *way == Way::ThreadAQuery && fits(&long, rect) { &long } else { way.name() };
-        // Above the bars; above the numbers, too, where it is long.
+        // Above the bars; a long name also above the numbers.
         scene.label(if fits(name, bars) { bars } else { rect }, 0.0, style, name);
     }
     scene.path(vec![[room.x, room.y + 1.0], [room.right(), room.y + 1.0]], line(Ink::Line, 1.0));
     room.take_top(row * 0.15);
-    // One scale for all counts, so that bars of different rows can be compared, too.
+    // One scale for all counts, so that bars can be compared across rows.
     let ends = ROWS
         .iter()
         .filter(|row| !is_share(row))
@@ -55,9 +50,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     }
     let says = [
         format!("Until answered is not divided: the {} queries are answered together.", meter.width),
-        "Issue slots are instructions that are issued. Bars: log scale, but for idle lanes; paler: in the \
-         end."
-            .to_owned(),
+        "Issue slots: instructions issued. Bars: log scale, except idle lanes; paler: at the end.".to_owned(),
     ];
     for (note, says) in notes.into_iter().zip(says) {
         scene.label(note, 0.0, sans(size * 0.8, Ink::TextWeak), &says);
@@ -87,13 +80,13 @@ fn number_width(room: Area, size: f32) -> f32 {
     width(Font::Sans, size, "000,000").min(room.width * 0.5) + size * 0.5
 }
 
-/// Whether a row is a share in percent.
+/// Whether a row is a percentage.
 fn is_share(row: &Row) -> bool {
     row.unit[1] == "%"
 }
 
 /// A number, and its bar.
-#[expect(clippy::too_many_arguments, reason = "a cell is where a row and a column meet")]
+#[expect(clippy::too_many_arguments, reason = "a cell needs its row and its column")]
 fn cell(
     scene: &mut Scene,
     view: &View<'_>,
@@ -118,7 +111,7 @@ fn cell(
     let long =
         |number: f64| if is_share(row) { number / 100.0 } else { (1.0 + number).ln() / (1.0 + most).ln() };
     let part = |number: f64| area(bar.x, bar.y, bar.width * long(number).clamp(0.0, 1.0) as f32, bar.height);
-    // What is asked about may be among the numbers of the end.
+    // A question may be about the final numbers.
     if let Some(end) = meter.number(row, way, &meter.all(way)).filter(|_| !view.asking) {
         scene.rect(part(end), 1.5, Some(faint(ink, 0.28)), None);
     }

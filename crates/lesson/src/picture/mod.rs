@@ -1,19 +1,19 @@
 //! The pictures of a lesson as [`Scene`]s: panels that all show the same moment of the same recording.
 //!
-//! - [`scene`], [`motion`]: a moment's drawing, hit targets, and what is the same thing in two of them; how
-//!   that gets from where it was to where it is
+//! - [`scene`], [`motion`]: a moment's drawing, hit targets and tracked things; the motion of things between
+//!   two moments
 //! - [`cloud`], [`warp`], [`network`], [`curves`], [`ballot`], `batches`, [`meter`], [`code`], [`account`]:
 //!   one panel each
-//! - [`sentence`]: the panel of the sentence, and below it the badge: the invariant that holds, or the first
-//!   that is broken
-//! - `focus`: of a large network its layers as stairs, and some of its rows
-//! - `meeting`: the two lists of a merge, as their curves need them
-//! - `heatmap`: of the warp its cells as a map of colours, where a lane has many registers
-//! - `plane`, `kinds`: of the cloud where its points are, and a lens where the circle is small; what their
-//!   colours mean
+//! - [`sentence`]: the panel of the sentence, with the badge below: the invariant that holds, or the first
+//!   broken one
+//! - `focus`: a large network: its layers as stairs, and some of its rows
+//! - `meeting`: the two lists of a merge, as input of the curves
+//! - `heatmap`: the warp's cells as a map of colours, if a lane has many registers
+//! - `plane`, `kinds`: the positions of points, and a lens if the circle is small; the legend of their
+//!   colours
 //! - [`page`](mod@page): the panels of a lesson on one page, or as a figure; recordings side by side
-//! - `moment`, `cells`, `tally`, `pen`: data about a moment and drawing helpers that several panels share; in
-//!   `tally` also the panel of what a merge costs
+//! - `moment`, `cells`, `tally`, `pen`: data about a moment and drawing helpers that panels share; `tally`
+//!   also has the panel of the cost of a merge
 //! - [`film`]: several moments as pictures
 
 pub mod account;
@@ -65,39 +65,39 @@ pub enum Panel {
     Warp,
     /// The wires and comparators of the current sort or merge.
     Network,
-    /// The two lists of a merge as curves, and what its minimum keeps.
+    /// The two lists of a merge as curves, and the result of its minimum.
     Curves,
     /// The ballot, and how a lane computes its slot.
     Ballot,
-    /// The batches of points, which of them is in shared memory, and the barriers between.
+    /// The batches of points, which one is in shared memory, and the barriers.
     Batches,
     /// Of a tree: the boxes or points that the lanes have, the result and the buffer.
     Lanes,
     /// Of warp select: the lanes' distances and queues, and the warp's queue.
     Queues,
-    /// Of a selection by digits: the buckets of a pass, and how the passes close in on the k-th.
+    /// Of radix select: the buckets of a pass, and how the passes narrow down the k-th.
     Buckets,
-    /// Of threads with a query each: who works, one lane's heap, and the lanes' idle slots.
+    /// Of per-thread heaps: active lanes, one lane's heap, and idle lane slots.
     Heaps,
-    /// What one query costs: by one thread, by a thread of a warp, and by a warp.
+    /// The cost of a query: by one thread, by a thread of a warp, and by a warp.
     Meter,
-    /// What a merge costs, and each candidate's share of it.
+    /// The cost of a merge, and each candidate's share.
     Cost,
     /// The algorithm in a few lines of pseudocode.
     Code,
-    /// The work so far beside the theory, and the convergence curve; of other searches, beside what else
-    /// finds the same.
+    /// The work so far compared with theory, and the convergence curve; for other searches, compared with
+    /// their baselines.
     Account,
     /// One sentence about the last step.
     Sentence,
 }
 
-/// What is known of a panel.
+/// The properties of a panel.
 struct Row {
     panel: Panel,
     /// Its name in commands.
     command: &'static str,
-    /// What it is called where it is read out.
+    /// Its name for screen readers.
     name: &'static str,
     /// Draws it in a given width and height.
     draw: fn(&View<'_>, [f32; 2]) -> Scene,
@@ -112,7 +112,7 @@ const fn row(
     Row { panel, command, name, draw }
 }
 
-/// All panels, in reading order and in that of [`Panel`]. The last, the sentence, is not shown alone.
+/// All panels, in reading order, which is that of [`Panel`]. The last, the sentence, is not shown alone.
 const ROWS: [Row; 15] = [
     row(Panel::Cloud, "map", "Points", cloud::draw),
     row(Panel::Warp, "warp", "Registers and buffer", warp::draw),
@@ -145,7 +145,7 @@ impl Panel {
         all
     };
 
-    /// Those that can be shown alone, with their names in commands.
+    /// The panels that can be shown alone, with their names in commands.
     pub const NAMED: [(&'static str, Self); ROWS.len() - 1] = {
         let (mut named, mut at) = ([("", Self::Cloud); ROWS.len() - 1], 0);
         while at < named.len() {
@@ -155,7 +155,7 @@ impl Panel {
         named
     };
 
-    /// What it is called where it is read out.
+    /// Its name for screen readers.
     pub(crate) fn name(self) -> &'static str {
         ROWS[self as usize].name
     }
@@ -172,15 +172,14 @@ pub struct View<'a> {
     pub asking: bool,
     /// Size of running text in points; everything else scales with it.
     pub text: f32,
-    /// The smallest type in points: what would be smaller is drawn as large as this, or, where it does not
-    /// fit, left out.
+    /// The smallest type in points: smaller type is enlarged to it, or omitted if it does not fit.
     pub least: f32,
-    /// The panel that has the page to itself; `None` for all panels of the lesson.
+    /// The panel that fills the page; `None` for all panels of the lesson.
     pub zoom: Option<Panel>,
 }
 
 impl<'a> View<'a> {
-    /// A moment with running text of a size in points, and nothing pointed at or asked.
+    /// A moment with running text of a size in points, without hover or question.
     pub fn of(cursor: &'a Cursor, text: f32) -> Self {
         Self { cursor, hover: None, asking: false, text, least: 0.0, zoom: None }
     }
@@ -195,7 +194,7 @@ impl<'a> View<'a> {
         self.cursor.recording()
     }
 
-    /// The last step as it is stored: a group without candidates lacks its distances.
+    /// The last step as stored: a group without candidates lacks its distances.
     pub(crate) fn step(&self) -> Option<&'a Step> {
         self.cursor.position().checked_sub(1).map(|at| &self.recording().steps()[at])
     }
@@ -210,7 +209,7 @@ impl<'a> View<'a> {
         Drawing { least: self.least, ..Drawing::new(wide, high) }.into()
     }
 
-    /// The same, and all of its room.
+    /// An empty picture and its whole area.
     pub(crate) fn canvas(&self, [wide, high]: [f32; 2]) -> (Scene, Area) {
         (self.scene([wide, high]), area(0.0, 0.0, wide, high))
     }
@@ -219,7 +218,7 @@ impl<'a> View<'a> {
 /// Draws a panel in a given width and height.
 pub fn draw(panel: Panel, view: &View<'_>, size: [f32; 2]) -> Scene {
     let mut scene = (ROWS[panel as usize].draw)(view, size);
-    // The warp marks its cells itself: they have gaps for arcs between them.
+    // The warp outlines its cells itself, because they have gaps for arcs.
     sentence::outline(&mut scene, view, |target| panel != Panel::Warp || matches!(target, Target::Lane(_)));
     scene.framed(panel);
     scene

@@ -41,7 +41,7 @@ impl Vote {
     }
 }
 
-/// The last ballot before a moment; of warp select, what the lanes took, each by its own queue.
+/// The last ballot before a moment; in warp select, the lanes' insertions into their own queues.
 pub fn vote(cursor: &Cursor) -> Option<Vote> {
     let (recording, state) = (cursor.recording(), cursor.state());
     let (points, distances): (Vec<u32>, Vec<f32>) = match state.descent() {
@@ -70,15 +70,15 @@ pub fn vote(cursor: &Cursor) -> Option<Vote> {
             Step::FilteredAgain { rest, mask } => (*rest, Some(*mask)),
             _ => continue,
         };
-        // No candidates are below the lowest one.
+        // The lowest candidate has no candidates below it.
         let (taken, appended) = placed_since.unwrap_or((state.buffered, 0));
         return Some(Vote { points, distances, asked, mask, taken, appended });
     }
     None
 }
 
-/// The points of a vote: not voted on yet, accepted, rejected. Since a merge, the new bound divides them;
-/// what it has brought among the nearest is shown as that.
+/// The points of a vote: undecided, accepted, rejected. After a merge, the new bound divides them, without
+/// those that are now among the nearest.
 pub fn divided(vote: &Vote, cursor: &Cursor) -> [Vec<u32>; 3] {
     let (state, best) = (cursor.state(), nearest(cursor));
     let mut divided = <[Vec<u32>; 3]>::default();
@@ -88,7 +88,7 @@ pub fn divided(vote: &Vote, cursor: &Cursor) -> [Vec<u32>; 3] {
         let key = key_of(distance, point);
         let is_inside = match state.descent() {
             Some(_) => key < state.last(),
-            // A lane of warp select asks its own queue.
+            // A lane of warp select compares with its own queue.
             None => state.queues().is_some() || distance < state.max_distance,
         };
         match vote.mask {
@@ -123,12 +123,12 @@ impl Running {
         self.swapped.len()
     }
 
-    /// Whether keys that the last layer compared, and that differ, read differently with so many digits.
+    /// Whether different keys that the last layer compared look different with this number of digits.
     pub fn tells_apart(&self, digits: usize) -> bool {
         self.tells_apart_among(&(0..self.keys[0].len() as u32).collect::<Vec<_>>(), digits)
     }
 
-    /// The same for the comparators whose lower element is one of some.
+    /// The same for some comparators, by their lower elements.
     pub fn tells_apart_among(&self, elements: &[u32], digits: usize) -> bool {
         let Some(at) = self.done().checked_sub(1) else { return true };
         let (keys, layer) = (&self.keys[at], self.layers[at]);
@@ -181,7 +181,7 @@ pub fn running(cursor: &Cursor) -> Option<Running> {
     Some(Running { pass, layers: layers(pass, state.shape.capacity()), start: at, keys, swapped: exchanged })
 }
 
-/// The element that is pointed at, or that holds the point that is; `None` where that is in no register.
+/// The hovered element, or the one that holds the hovered point; `None` if no register holds it.
 pub fn element_under(view: &View<'_>) -> Option<u32> {
     match view.hover? {
         Target::Element(element) => Some(element),
@@ -193,7 +193,7 @@ pub fn element_under(view: &View<'_>) -> Option<u32> {
     }
 }
 
-/// A squared distance, and, by another metric than L2, the distance in its unit.
+/// A squared distance and, for metrics other than L2, the distance in its unit.
 pub fn measured(metric: Metric, squared: f32) -> String {
     let unit = metric.unit().unwrap_or(metric.name());
     let distance = if metric == Metric::L2 {
@@ -212,7 +212,7 @@ pub fn layers(pass: Pass, keys: u32) -> Vec<Layer> {
     }
 }
 
-/// The keys that wait to be merged: in the buffer, or in the lanes' queues.
+/// The keys to be merged: in the buffer, or in the lanes' queues.
 pub fn waiting(state: &State) -> Vec<Key> {
     match state.queues() {
         Some(queues) => queues.keys.iter().copied().filter(|&key| key != PADDING).collect(),

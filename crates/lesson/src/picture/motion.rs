@@ -1,7 +1,7 @@
-//! How one scene becomes the next: what is in both of them moves from where it was to where it is.
+//! The motion from one scene to the next: things in both move from their old place to the new one.
 //!
-//! Panels only say which of their shapes are one [`Thing`]. What moves between two scenes follows from both:
-//! nothing can be shown to come from where it was not.
+//! Panels only declare which of their shapes are one [`Thing`]. Motion follows from the two scenes, so a
+//! thing never starts where it was not.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -12,41 +12,41 @@ use super::scene::{Area, Drawing, Frame, Point, Scene, Shape, Target, Thing, Way
 /// How long a motion takes, in seconds.
 pub const SECONDS: f32 = 0.25;
 
-/// If more things of a panel move, they are at once where they are: nobody could follow them.
+/// With more moving things in a panel, motion is skipped: the eye could not follow.
 pub(super) const MOST: usize = 256;
 
-/// Places that are nearer to each other are the same, in points.
+/// Places closer than this are the same, in points.
 const SAME: f32 = 0.25;
 
-/// How far two things that change places keep out of each other's way, relative to their size.
+/// The gap between two things that swap places, relative to their size.
 const CLEAR: f32 = 0.55;
 
 /// The motion of some shapes of a scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Motion {
-    /// Which shapes of the scene that is reached.
+    /// Indices of the shapes in the new scene.
     pub shapes: Range<usize>,
-    /// Where they come from.
+    /// Their origin.
     pub from: Origin,
 }
 
-/// Where shapes come from.
+/// The origin of shapes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
-    /// From elsewhere: they begin at the first offset, pass the others, and end at none; on the way they bow
-    /// to their left by so many points.
+    /// Other places: they start at the first offset, pass the others, and end at offset 0, bowing to their
+    /// left by some points.
     Places {
-        /// At least one.
+        /// At least one offset.
         offsets: Vec<Point>,
         /// Largest deviation, half-way.
         bow: f32,
     },
-    /// They were these shapes, of the same kinds.
+    /// Other shapes, of the same kinds.
     Shapes(Vec<Shape>),
 }
 
-/// What moves on the way from one scene to the next: all that is in both, and not in the same place, such as
-/// a slot or a register.
+/// The motions from one scene to the next: of all things in both whose place, such as a slot or a register,
+/// has changed.
 pub fn motions(before: &Scene, after: &Scene) -> Vec<Motion> {
     let mut were: HashMap<_, Vec<&Thing>> = HashMap::new();
     for thing in &before.things {
@@ -85,11 +85,10 @@ fn is_same_frame(a: Option<Frame>, b: Option<Frame>) -> bool {
     }
 }
 
-/// Whether a thing stayed where it was, though the panel may draw that place elsewhere, as it needs room for
-/// something else.
+/// Whether a thing kept its place, even if the panel now draws that place elsewhere.
 fn is_same_place((before, was): (&Scene, &Thing), (after, is): (&Scene, &Thing)) -> bool {
     let [a, b] = [was.area.center(), is.area.center()];
-    // A point is what is there, and no place.
+    // A point is a thing, not a place.
     let place =
         |scene: &Scene, at: Point| scene.target_at(at).filter(|target| !matches!(target, Target::Point(_)));
     is_near(a, b) || is.way == Way::Past && place(before, a).is_some_and(|was| place(after, b) == Some(was))
@@ -99,7 +98,7 @@ fn is_near(a: Point, b: Point) -> bool {
     (a[0] - b[0]).abs() < SAME && (a[1] - b[1]).abs() < SAME
 }
 
-/// The motion of a thing whose centre was elsewhere.
+/// The motion of a thing whose centre has moved.
 fn comes(from: Point, thing: &Thing) -> Origin {
     let to = thing.area.center();
     let by = |[x, y]: Point| [x - to[0], y - to[1]];
@@ -111,15 +110,14 @@ fn comes(from: Point, thing: &Thing) -> Origin {
         },
         _ => {
             let far = dx.hypot(dy);
-            // As far as it reaches across the way; less on a short way, where that would lead astray.
+            // By its extent across the way; less on a short way, which would otherwise bend too much.
             let across = (dx.abs() * thing.area.height + dy.abs() * thing.area.width) / far;
             Origin::Places { offsets: vec![[dx, dy]], bow: (across * CLEAR).min(far / 2.0) }
         }
     }
 }
 
-/// The motion of shapes whose lengths were others; `None` if they are as they were, or cannot have been
-/// those.
+/// The motion of shapes whose lengths have changed; `None` if they are equal or of other kinds.
 fn becomes(before: &[Shape], after: &[Shape]) -> Option<Origin> {
     let alike = before.len() == after.len()
         && before.iter().zip(after).all(|(before, after)| is_alike(before, after));
@@ -138,7 +136,7 @@ fn is_alike(a: &Shape, b: &Shape) -> bool {
     }
 }
 
-/// A shape on the way from another one, with its own colours. `part` is 1 at the end: exactly this shape.
+/// A shape between two shapes, with the colours of the new one. At `part` 1 it is exactly the new shape.
 fn between(shape: &Shape, from: &Shape, part: f32) -> Shape {
     let rest = 1.0 - part;
     let number = |to: f32, from: f32| to + (from - to) * rest;
@@ -176,7 +174,7 @@ fn between(shape: &Shape, from: &Shape, part: f32) -> Shape {
 }
 
 impl Origin {
-    /// Shapes at a part of the way, from 0 to 1.
+    /// The shapes at a part of the way, from 0 to 1.
     pub fn shapes(&self, shapes: &[Shape], part: f32) -> Vec<Shape> {
         match self {
             Self::Shapes(were) => {
@@ -195,14 +193,14 @@ impl Origin {
     }
 }
 
-/// The offset at a part of a way with corners, at equal speed along it.
+/// The offset at a part of a way with corners, at constant speed.
 pub fn offset(offsets: &[Point], bow: f32, part: f32) -> Point {
     let end = [0.0, 0.0];
     let corners: Vec<Point> = offsets.iter().copied().chain([end]).collect();
     let length = |pair: &[Point]| (pair[1][0] - pair[0][0]).hypot(pair[1][1] - pair[0][1]);
     let mut left = corners.windows(2).map(length).sum::<f32>() * (1.0 - part);
     let mut at = end;
-    // From the end, so that it is reached exactly.
+    // Computed from the end, so that the end is exact.
     for pair in corners.windows(2).rev() {
         let long = length(pair);
         let share = if long > 0.0 { (left / long).min(1.0) } else { 0.0 };
@@ -212,26 +210,26 @@ pub fn offset(offsets: &[Point], bow: f32, part: f32) -> Point {
             break;
         }
     }
-    // To the left of where it goes, with y downwards.
+    // To the left of its direction, with y downwards.
     let [x, y] = corners[0];
     let deviation = 4.0 * part * (1.0 - part) * bow / x.hypot(y).max(1e-6);
     [at[0] - y * deviation, at[1] + x * deviation]
 }
 
-/// How far it is at a time, both from 0 to 1: it starts and arrives gently.
+/// The part of the way at a time, both from 0 to 1, with a smooth start and end.
 pub fn eased(time: f32) -> f32 {
     let time = time.clamp(0.0, 1.0);
     time * time * (3.0 - 2.0 * time)
 }
 
-/// A scene to which things are on their way.
+/// A scene with things in motion.
 #[derive(Clone, Debug)]
 pub struct Moving {
     still: Drawing,
     parts: Vec<Part>,
 }
 
-/// Shapes that move, what they are clipped to, and where they come from.
+/// Moving shapes, their clip areas, and their origins.
 #[derive(Clone, Debug)]
 struct Part {
     clip: Option<Area>,
@@ -240,7 +238,7 @@ struct Part {
 }
 
 impl Moving {
-    /// On the way from one scene to the next; `None` if nothing moves.
+    /// The motion from one scene to the next; `None` if nothing moves.
     pub fn between(before: &Scene, after: &Scene) -> Option<Self> {
         let motions = motions(before, after);
         if motions.is_empty() {
@@ -266,12 +264,12 @@ impl Moving {
         Some(Self { still: Drawing { shapes, size: after.size, ..Drawing::default() }, parts })
     }
 
-    /// What does not move.
+    /// The still shapes.
     pub fn still(&self) -> &Drawing {
         &self.still
     }
 
-    /// What moves, at a time from 0, where it was, to 1, where it is. It is drawn on top of what is still.
+    /// The moving shapes at a time from 0 (old place) to 1 (new place), drawn on top of the still ones.
     pub fn parts(&self, time: f32) -> Drawing {
         let part_of_way = eased(time);
         let mut scene = Drawing { size: self.still.size, ..Drawing::default() };

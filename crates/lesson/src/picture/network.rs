@@ -1,8 +1,8 @@
 //! The panel of the wires and comparators of a sort or merge.
 //!
 //! A wire is an element; time runs to the right. Completed layers have the colours of the keys on the wires,
-//! the rest is faint. Where wires would be too close to be read, the layers are drawn as stairs, and sixteen
-//! wires are in focus.
+//! the rest is faint. If wires would be too close to read, the layers are drawn as stairs, and sixteen wires
+//! are in focus.
 
 use super::View;
 use super::focus::{self, Stairs};
@@ -15,11 +15,10 @@ use crate::state::Shape;
 use crate::step::Pass;
 use crate::text::{count, thousands};
 
-/// Number of wires up to which a network is drawn completely in any room, and up to which it is where they
-/// can be read.
+/// Maximum number of wires of a completely drawn network: in any room, and in a room where they are legible.
 const WIRES: [u32; 2] = [32, 64];
 
-/// Height of a row that can be read, relative to running text.
+/// Minimum height of a legible row, relative to running text.
 const LEGIBLE: f32 = 0.7;
 
 /// Height of sizes and strides above the wires, and the gap below them, relative to running text.
@@ -101,8 +100,8 @@ impl Picture<'_> {
         keys <= WIRES[0] || (keys <= WIRES[1] && row >= self.view.text * LEGIBLE)
     }
 
-    /// Draws the layers as stairs, and below these some rows of the current one. Returns what is in focus, in
-    /// words.
+    /// Draws the layers as stairs, and below them some rows of the current one. Returns a description of the
+    /// focus.
     fn stairs(&self, scene: &mut Scene, mut room: Area) -> String {
         let text = self.view.text;
         let share = if self.run.is_some() { 0.4 } else { 0.9 };
@@ -165,7 +164,7 @@ impl Picture<'_> {
         }
         for (at, layer) in self.layers.iter().enumerate() {
             let when = When::of(self.run, at);
-            // Which elements meet next may be what is asked.
+            // A question may be about the next pairs.
             if self.view.asking && when == When::ToCome {
                 continue;
             }
@@ -224,7 +223,7 @@ impl Picture<'_> {
         }
     }
 
-    /// Whether a comparator of a completed layer decided otherwise than before something was changed by hand.
+    /// Whether a comparator of a completed layer decides differently since a change by hand.
     fn has_turned(&self, layer: usize, comparator: Comparator) -> bool {
         let run = self.run.filter(|run| layer < run.done());
         let elements = run.and_then(|run| self.view.recording().turned()?.at(run.start + layer));
@@ -277,8 +276,8 @@ impl Picture<'_> {
             for (element, &key) in (0u32..).zip(&run.keys[at]) {
                 let moved = done > 0 && run.swapped[last].contains(element & !run.layers[last].stride);
                 let room = area(x, y(element) - size * 0.56, columns.number, size * 1.12);
-                // Along its wire, and with the comparator to the other one. A key of another sort is another
-                // thing.
+                // Along its wire, and with the comparator to the other one. Keys are not tracked across
+                // sorts.
                 let way = if moved && at == done {
                     let x = columns.middle_of(last, element);
                     vec![[x, y(element ^ run.layers[last].stride)], [x, y(element)]]
@@ -466,7 +465,7 @@ pub enum When {
 }
 
 impl When {
-    /// How far the sort that is running has come with a layer.
+    /// The state of a layer in the running sort.
     pub fn of(run: Option<&Running>, layer: usize) -> Self {
         match run.map_or(0, Running::done) {
             done if layer + 1 == done => Self::Running,
@@ -502,7 +501,7 @@ pub struct Drawn {
 }
 
 impl Drawn {
-    /// A comparator of a layer, where lanes hold so many `registers`.
+    /// A comparator of a layer, with `registers` per lane.
     pub fn new(
         comparator: Comparator,
         layer: Layer,
@@ -562,7 +561,7 @@ pub fn value(
     );
 }
 
-/// Outlines a comparator that has turned.
+/// Outlines a comparator whose decision has changed.
 pub fn turned_mark(scene: &mut Scene, x: f32, [top, bottom]: [f32; 2], row: f32, text: f32) {
     let half = (row * 0.35).clamp(2.5, text * 0.45);
     let outline = area(x - half, top - half, 2.0 * half, bottom - top + 2.0 * half);

@@ -21,7 +21,7 @@ const HEADER: f32 = 3.2;
 const SENTENCE: f32 = 4.2;
 
 /// The page of a lesson: number and title, the panels it needs, and the sentence; at least 960 × 540. With
-/// large type, the goal stands where the data are named otherwise.
+/// large type, the goal replaces the description of the data.
 pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, size: [f32; 2]) -> Scene {
     let view = &legible(view, size);
     let mut page = Page::new(view, size);
@@ -38,8 +38,7 @@ pub fn page(lesson: &Lesson, take: &Take, view: &View<'_>, size: [f32; 2]) -> Sc
     page.scene
 }
 
-/// A view whose type is nowhere too small for a classroom's last row, where running text is large enough for
-/// that.
+/// A view with a minimum type size for a classroom's last row, if running text is large.
 fn legible<'a>(view: &View<'a>, size: [f32; 2]) -> View<'a> {
     /// Smallest type relative to running text.
     const LEAST: f32 = 0.9;
@@ -47,7 +46,7 @@ fn legible<'a>(view: &View<'a>, size: [f32; 2]) -> View<'a> {
     View { least: view.least.max(least), ..*view }
 }
 
-/// Whether type is so large, relative to the page, that it is read from a classroom's last row.
+/// Whether type is large enough, relative to the page, to read from a classroom's last row.
 fn is_large(text: f32, [wide, _]: [f32; 2]) -> bool {
     wide < LARGE * text
 }
@@ -94,14 +93,14 @@ pub fn panels_ever(lesson: &Lesson, take: &Take) -> Vec<Panel> {
     panels
 }
 
-/// What is shown instead of all panels: the panel that was asked for or, where the moment has none of these,
-/// what took its place: the ballot, the network and whatever else the search is busy with alternate.
+/// The panel to enlarge: the requested one, or the largest if the moment does not have it, because panels
+/// such as ballot and network alternate.
 fn zoomed(panel: Panel, lesson: &Lesson, view: &View<'_>) -> Option<Panel> {
     let panels = panels_of(lesson, view);
     panels.iter().copied().find(|&other| other == panel).or_else(|| panels.first().copied())
 }
 
-/// The part of a panel's background that it is drawn in, for running text of a size.
+/// The drawing area inside a panel's background, for running text of a size.
 pub fn inside(area: Area, text: f32) -> Area {
     area.inner(text * 0.55)
 }
@@ -114,21 +113,21 @@ fn panels(lesson: &Lesson, layout: Layout<'_>) -> Vec<(Panel, Area)> {
     layout.view.recording().algorithm().panels(lesson.shows, &layout)
 }
 
-/// Where panels are on a page. With large type, few lines of code are shown, and wide warps get the width.
+/// The layout of panels on a page.
 pub(crate) struct Layout<'a> {
     /// The moment that is shown.
     pub view: &'a View<'a>,
-    /// The part of the page that panels have.
+    /// The area of all panels.
     pub room: Area,
     /// Between panels.
     pub gap: f32,
-    /// Whether type is large. To a class one panel is shown large, and beside it what it acts on or, in the
-    /// end, what it comes to; code and whatever else can be spared are left out.
+    /// Whether type is large. Then one panel is large, with its input or, at the end, its result beside it;
+    /// code and other panels are omitted.
     pub large: bool,
 }
 
 impl Layout<'_> {
-    /// Whether the search has ended, unless that may be what is asked.
+    /// Whether the search has ended; false while a question is open, which may be about that.
     pub fn is_done(&self) -> bool {
         self.view.cursor.position() == self.view.recording().len() && !self.view.asking
     }
@@ -143,14 +142,13 @@ impl Layout<'_> {
         split(area, shares, self.gap, true)
     }
 
-    /// A panel, and what is beside it: another, or in the end the account.
+    /// A panel, and beside it another, or at the end the account.
     pub fn pair(&self, main: Panel, beside: Panel, account: Panel, shares: [f32; 2]) -> Vec<(Panel, Area)> {
         let beside = if self.is_done() { account } else { beside };
         [main, beside].into_iter().zip(self.columns(shares)).collect()
     }
 
-    /// The panels of a search that is not the kernel's, in two columns: where it looks, and what `main` shows
-    /// of it.
+    /// The panels of a search other than the kernel's, in two columns: the points, and `main`.
     pub fn of_search(&self, main: Panel, shares: [f32; 2], high: f32) -> Vec<(Panel, Area)> {
         let [left, right] = self.columns(shares);
         let [above, below] = self.rows(right, [high, 1.0 - high]);
@@ -186,8 +184,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
     let place = format!("{seen} of {} points seen", thousands(shape.n.into()));
     let below = if large { lesson.says(lesson.goal, shape) } else { about(&first.recording) };
     page.header(header, &title(lesson), &place, &below, if view.asking || large { "" } else { &theory });
-    // Shared axes make the curves comparable. While a question is open, they know no bound that is still to
-    // come.
+    // Shared axes make the curves comparable. While a question is open, they ignore later bounds.
     let known = |view: &View<'_>| if view.asking { view.state().counts.merges as usize } else { usize::MAX };
     let bounds = super::account::bounds(
         takes
@@ -213,7 +210,7 @@ pub fn comparison(lesson: &Lesson, takes: &[(&Take, View<'_>)], [wide, high]: [f
         );
         room.take_top(page.gap);
         let first = page.scene.things.len();
-        // To a class, the numbers above say it all.
+        // With large type, the numbers above are enough.
         if !large {
             let sentence = room.take_bottom(text * (SENTENCE + 1.6));
             room.take_bottom(page.gap);
@@ -238,8 +235,7 @@ pub fn columns(takes: usize, text: f32, [wide, high]: [f32; 2]) -> Vec<Area> {
     std::iter::repeat_n(1.0 / takes.max(1) as f32, takes).map(strips(room, takes, gap, false)).collect()
 }
 
-/// How many points recordings have seen at moments that are compared: one in the middle of a group is ahead
-/// of the others.
+/// The points that compared recordings have seen: one in the middle of a group is ahead of the others.
 pub fn points_seen(cursors: &[&Cursor]) -> String {
     let seen = cursors.iter().map(|cursor| cursor.state().counts.points_seen);
     let most = seen.clone().max().unwrap_or(0);
@@ -342,7 +338,7 @@ impl Page {
     }
 }
 
-/// Draws a panel on a background of its own, for running text of a size.
+/// Draws a panel on its background, for running text of a size.
 pub(crate) fn on_ground(scene: &mut Scene, rect: Area, text: f32, draw: impl FnOnce([f32; 2]) -> Scene) {
     scene.rect(rect.inner(0.5), text * 0.4, Some(Ink::Panel.into()), Some(line(faint(Ink::Line, 0.6), 1.0)));
     let inside = inside(rect, text);
@@ -356,7 +352,7 @@ pub(crate) fn split<const N: usize>(room: Area, shares: [f32; N], gap: f32, down
     shares.map(strips(room, N, gap, down))
 }
 
-/// Cuts strips off an area, one after the other, each with its share of what the gaps leave.
+/// Cuts strips off an area, one after the other, each with its share of the area without gaps.
 fn strips(mut rest: Area, count: usize, gap: f32, down: bool) -> impl FnMut(f32) -> Area {
     let whole = if down { rest.height } else { rest.width } - gap * count.saturating_sub(1) as f32;
     let mut cut = move |size: f32| if down { rest.take_top(size) } else { rest.take_left(size) };
@@ -367,7 +363,7 @@ fn strips(mut rest: Area, count: usize, gap: f32, down: bool) -> impl FnMut(f32)
     }
 }
 
-// A picture for a text: the panels of a page without its heading and its sentence, which the text has.
+// A figure for a document: the panels of a page without its heading and sentence, which the document has.
 
 /// The panels of a take at a moment, as wide as a page of that size and lower.
 pub fn figure(lesson: &Lesson, view: &View<'_>, size: [f32; 2]) -> Scene {

@@ -116,7 +116,7 @@ pub fn plain(value: f32) -> String {
     words.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A squared distance with so many digits, at least two.
+/// A squared distance with a number of significant digits, at least two.
 pub fn digits(distance: f32, digits: usize) -> String {
     if distance.is_infinite() {
         return "\u{221e}".to_owned();

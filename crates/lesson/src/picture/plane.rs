@@ -1,4 +1,4 @@
-//! Where points of the plane of the first two axes are in a picture, and what is drawn at them.
+//! The mapping of the first two axes to a picture, and the marks drawn at points.
 
 use super::View;
 use super::cloud::draw_in;
@@ -111,8 +111,7 @@ impl Plane {
         }
     }
 
-    /// A circle in two dimensions, an interval in one; of several by number, each of which can shrink or
-    /// grow.
+    /// A circle in two dimensions, an interval in one. Several are tracked by number as they shrink or grow.
     pub(crate) fn bound(
         &self,
         scene: &mut Scene,
@@ -158,16 +157,15 @@ impl Plane {
     }
 }
 
-// A lens in the plane of the points: it magnifies the circle where that has become too small to see what is
-// in it.
+// A lens in the plane of the points: it magnifies the circle once it is too small to see into.
 
 /// Circles of a smaller radius get a lens, relative to the text size.
 const CROWDED: f32 = 2.5;
 
-/// What it has to magnify to be worth what it covers.
+/// Minimum magnification, to be worth the area that it covers.
 const WORTH: f32 = 2.0;
 
-/// How much of the lens's half side the circle's radius takes.
+/// The circle's radius relative to half the side of the lens.
 const REACH: f32 = 0.8;
 
 /// The lens, as a plane of its own.
@@ -177,7 +175,7 @@ pub(super) struct Lens {
 }
 
 impl Lens {
-    /// `None` where the circle can be seen without one, where there is none, and where there is no room.
+    /// `None` if the circle is large enough, if there is none, or if there is no room.
     pub(super) fn of(plane: &Plane, view: &View<'_>) -> Option<Self> {
         let (recording, bound) = (view.recording(), view.state().max_distance);
         let problem = recording.problem();
@@ -208,11 +206,11 @@ impl Lens {
         let points: Vec<u32> = (0..problem.n() as u32)
             .filter(|&point| room.contains(self.plane.position(problem, point)))
             .collect();
-        // Nothing beneath it is pointed at.
+        // Remove the spots below it.
         scene.spots.retain(|spot| !room.contains(spot.area.center()));
         let things = scene.things.len();
         draw_in(scene, &self.plane, view, &points, text * 0.2, None);
-        // What moves is in the plane itself, and only once.
+        // Things move in the plane itself, and only once.
         scene.things.truncate(things);
         scene.rect(room, 0.0, None, Some(line(Ink::TextWeak, 1.2)));
         let style = sans(view.type_of(0.8), Ink::Text);
@@ -223,8 +221,8 @@ impl Lens {
     }
 }
 
-/// Where the lens is: in the corner that is farthest from the query, and so small that it does not cover the
-/// circle; `None` where nothing could be seen in it.
+/// The place of the lens: the corner farthest from the query, small enough not to cover the circle; `None` if
+/// too small to be useful.
 fn place(pane: Area, query: [f32; 2], around: f32, text: f32) -> Option<Area> {
     let gap = text * 0.5;
     let clear = around.max(text) + text * 0.5;
@@ -240,7 +238,7 @@ fn place(pane: Area, query: [f32; 2], around: f32, text: f32) -> Option<Area> {
     (side >= text * 5.0).then(|| area(corner[0], corner[1], side, side))
 }
 
-/// How many times larger, in two digits.
+/// The magnification with two digits.
 fn magnification(times: f32) -> String {
     if times < 9.95 { format!("{times:.1}") } else { crate::text::thousands(times.round() as u64) }
 }

@@ -1,5 +1,4 @@
-//! A [`Drawing`] of a moment: besides its shapes, what can be pointed at, and what can be followed from one
-//! picture to the next.
+//! A [`Drawing`] of a moment, with hit targets and things to track from one picture to the next.
 
 use std::ops::{Deref, DerefMut, Range};
 
@@ -8,16 +7,16 @@ use super::pen::line;
 pub use crate::draw::{Area, Drawing, Font, Ink, Line, Paint, Point, Shape};
 use crate::engines::lockstep::Key;
 
-/// Shapes and hit areas of a picture. Panels draw in it as in its drawing.
+/// Shapes and hit areas of a picture. It dereferences to its drawing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scene {
-    /// Its shapes, which are all that files have of it.
+    /// Its shapes; files contain only these.
     pub drawing: Drawing,
     /// Hit areas from back to front: the last one under the pointer wins.
     pub spots: Vec<Spot>,
-    /// The maps in the picture on which query and points can be moved.
+    /// The maps on which query and points can be moved.
     pub maps: Vec<Map>,
-    /// What can be followed from one scene to the next.
+    /// Things to track from one scene to the next.
     pub things: Vec<Thing>,
 }
 
@@ -48,18 +47,17 @@ pub struct Map {
     pub bounds: [[f32; 2]; 2],
     /// The query's coordinates.
     pub query: [f32; 2],
-    /// The part that a lens covers: nothing of the map is taken hold of there.
+    /// The part that a lens covers, where nothing can be dragged.
     pub lens: Option<Area>,
 }
 
 impl Map {
-    /// From coordinates of the data to the picture.
+    /// Maps data coordinates to the picture.
     pub fn point(&self, [x, y]: [f32; 2]) -> Point {
         [self.area.x + (x - self.corner[0]) * self.scale, self.area.y + (self.corner[1] - y) * self.scale]
     }
 
-    /// From the picture to coordinates of the data, within their bounds: moved so far, nothing is lost and
-    /// the map stays as it is.
+    /// Maps the picture to data coordinates, clamped to their bounds, so that nothing is dragged off the map.
     pub fn coordinates(&self, [x, y]: Point) -> [f32; 2] {
         let at = [
             self.corner[0] + (x - self.area.x) / self.scale,
@@ -79,14 +77,14 @@ impl Map {
 pub struct Spot {
     /// Bounds in the picture.
     pub area: Area,
-    /// The target it stands for.
+    /// Its target.
     pub target: Target,
 }
 
-/// An object of the search that the pointer can be on.
+/// An object of the search that can be hovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
-    /// A lane, or its bit in the ballot; a bucket of a selection by digits.
+    /// A lane, or its bit in the ballot; a bucket of radix select.
     Lane(u32),
     /// A slot of the candidate buffer.
     Slot(u32),
@@ -115,7 +113,7 @@ impl Scene {
         self.spots.push(Spot { area, target });
     }
 
-    /// Frames what is under the pointer.
+    /// Frames the hovered target.
     pub(crate) fn hovered(&mut self, area: Area) {
         self.rect(area.inner(0.5), 2.0, None, Some(line(Ink::Text, 1.8)));
     }
@@ -144,36 +142,36 @@ impl From<Drawing> for Scene {
     }
 }
 
-// Shapes of a scene that are one thing, which is found again in the next scene.
+// Shapes of a scene that are one thing, tracked to the next scene.
 
 /// Shapes that are one thing, which is found again in the next scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thing {
     /// What it is.
     pub id: Id,
-    /// Its shapes, as indices of the scene's.
+    /// The indices of its shapes in the scene.
     pub shapes: Range<usize>,
-    /// Where it is.
+    /// Its area.
     pub area: Area,
-    /// How it gets there.
+    /// How it moves.
     pub way: Way,
     /// The panel that shows it.
     pub frame: Option<Frame>,
 }
 
-/// What is the same thing in two scenes.
+/// The identity of a thing across scenes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id {
     /// What it stands for.
     pub what: What,
-    /// Tells apart what has the same key and is followed separately, such as a lane's heap.
+    /// Distinguishes things with the same key that are tracked separately, such as in different heaps.
     pub part: usize,
 }
 
 /// What a thing stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
-    /// A point's key, in a cell of some kind. Padding is no thing: one cannot be told from another.
+    /// A point's key, in a cell of some kind. Padding is not tracked: all padding is equal.
     Key(Key),
     /// A circle around the query, by number.
     Bound(usize),
@@ -181,37 +179,37 @@ pub enum What {
     Curve(usize),
 }
 
-/// How a thing gets from one place to another, or becomes what it is.
+/// How a thing moves or changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Way {
-    /// On an arc to its left, so that what comes the other way passes by.
+    /// On an arc to its left, so that opposite things do not collide.
     Past,
     /// Through these points.
     Along(Vec<Point>),
-    /// Its lengths change: it grows, shrinks, or is bent.
+    /// Its lengths change: it grows, shrinks or bends.
     Becomes,
 }
 
-/// Where a panel lies. What is drawn in another frame is drawn anew.
+/// The frame of a panel. Things are not tracked across frames.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Frame {
     /// The panel.
     pub panel: Panel,
-    /// Its column, where several recordings are side by side.
+    /// Its column, if several recordings are side by side.
     pub column: usize,
     /// Its bounds in the scene.
     pub area: Area,
 }
 
 impl Id {
-    /// Of the only part.
+    /// An identity without a part.
     pub fn of(what: What) -> Self {
         Self { what, part: 0 }
     }
 }
 
 impl Thing {
-    /// The same in a larger scene: its shapes begin at an index there, and its origin is at a point.
+    /// Moves it into a larger scene, in which its shapes start at an index and its origin is at a point.
     pub(crate) fn put(self, first: usize, at: Point) -> Self {
         let way = match self.way {
             Way::Along(through) => {
@@ -231,15 +229,15 @@ impl Thing {
 }
 
 impl Scene {
-    /// Draws a thing that is followed from one scene to the next. Of several with an id, the next scene's
-    /// come from the one drawn last.
+    /// Draws a thing that is tracked from one scene to the next. If several share an id, the one drawn last
+    /// is tracked.
     pub(crate) fn thing(&mut self, id: Id, area: Area, way: Way, draw: impl FnOnce(&mut Self)) {
         let first = self.shapes.len();
         draw(self);
         self.things.push(Thing { id, shapes: first..self.shapes.len(), area, way, frame: None });
     }
 
-    /// Notes which panel the things are of that do not say it yet.
+    /// Assigns a panel to the things that have none.
     pub(crate) fn framed(&mut self, panel: Panel) {
         let frame = Frame {
             panel,

@@ -26,7 +26,7 @@ pub fn sentence(cursor: &Cursor) -> String {
         }
         Some(step) => describe(&step, state) + &turned_words(cursor) + &farthest_words(cursor),
         None => format!(
-            "Before the first step: the {} of {} are asked for, {}.",
+            "Before the first step: we want the {} of {}; {}.",
             count(state.shape.k.into(), "nearest", "nearest"),
             thousands(state.shape.n.into()),
             cursor.recording().algorithm().start()
@@ -34,19 +34,19 @@ pub fn sentence(cursor: &Cursor) -> String {
     }
 }
 
-/// After a change by hand: how many comparators of the sort that is running decided otherwise than before it.
+/// After a change by hand: how many comparators of the running sort decide differently.
 fn turned_words(cursor: &Cursor) -> String {
     let Some((turned, run)) = cursor.recording().turned().zip(running(cursor)) else { return String::new() };
     match (0..run.done()).filter_map(|layer| turned.at(run.start + layer)).map(Elements::count).sum::<u32>() {
         0 => String::new(),
-        1 => " 1 comparator decided otherwise than before the change.".to_owned(),
+        1 => " 1 comparator decides differently after the change.".to_owned(),
         some => {
-            format!(" {} comparators decided otherwise than before the change.", thousands(u64::from(some)))
+            format!(" {} comparators decide differently after the change.", thousands(u64::from(some)))
         }
     }
 }
 
-/// In the end, by another metric than L2: how far away the k-th neighbour is, in the metric's unit.
+/// At the end, for metrics other than L2: how far away the k-th neighbour is, in the metric's unit.
 fn farthest_words(cursor: &Cursor) -> String {
     let (metric, last) = (cursor.recording().problem().metric(), cursor.state().neighbours().last());
     match (cursor.step().as_deref(), last) {
@@ -57,7 +57,7 @@ fn farthest_words(cursor: &Cursor) -> String {
     }
 }
 
-/// Draws the panel, with the text as large as fits, up to slightly above running text.
+/// Draws the panel with the largest text that fits, up to slightly above running text.
 pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (mut scene, mut room) = view.canvas([wide, high]);
     draw_badge(&mut scene, room.take_bottom(badge_height(view, wide)), view);
@@ -85,13 +85,13 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene
 }
 
-// The badge below the sentence: the invariant that holds now, or the one that was broken first; and what of
-// the picture is concerned, outlined where it breaks.
+// The badge below the sentence: the invariant that holds now, or the first that broke, with its cells
+// outlined in the picture.
 
 /// Height of the badge and the gap above it, relative to the text size.
 const BADGE: f32 = 1.9;
 
-/// Width below which there is no badge, relative to the text size: it is one line.
+/// Width below which there is no badge, relative to the text size: it must fit on one line.
 const NARROW: f32 = 50.0;
 
 /// The height to keep free for a badge at every step of a recording, so that nothing jumps.
@@ -106,13 +106,13 @@ pub fn broken(cursor: &Cursor) -> Option<&Broken> {
     (cursor.position() >= broken.position).then_some(broken)
 }
 
-/// What the first broken invariant is about, at the position where it breaks.
+/// The targets of the first broken invariant, at the position where it breaks.
 pub fn broken_here(cursor: &Cursor) -> &[Target] {
     broken(cursor).filter(|broken| broken.position == cursor.position()).map_or(&[], |broken| &broken.targets)
 }
 
-/// Draws the badge at the left of an area, as wide as its text. Nothing while a question is open: it may be
-/// about that.
+/// Draws the badge at the left of an area, as wide as its text. While a question is open it is hidden: it may
+/// give away the answer.
 pub fn draw_badge(scene: &mut Scene, mut room: Area, view: &View<'_>) {
     let Some(badge) = badge(view.recording(), view.cursor.position(), view.state()) else { return };
     if view.asking || room.height < view.text {
@@ -138,7 +138,7 @@ pub fn draw_badge(scene: &mut Scene, mut room: Area, view: &View<'_>) {
     );
 }
 
-/// The smallest area around all that stands for a target: of a lane, its whole column.
+/// The bounding box of a target's spots: for a lane, its whole column.
 fn extent(scene: &Scene, target: Target) -> Option<Area> {
     let areas = scene.spots.iter().filter(|spot| spot.target == target).map(|spot| spot.area);
     areas.reduce(|a, b| {
@@ -147,8 +147,8 @@ fn extent(scene: &Scene, target: Target) -> Option<Area> {
     })
 }
 
-/// Outlines the targets of a panel that the first broken invariant is about, at the step that breaks it, if
-/// they concern the panel.
+/// Outlines the targets of the first broken invariant at the step that breaks it, if they belong to the
+/// panel.
 pub fn outline(scene: &mut Scene, view: &View<'_>, concerns: impl Fn(Target) -> bool) {
     for cell in broken_here(view.cursor)
         .iter()
@@ -170,7 +170,7 @@ mod tests {
     use crate::picture::{Panel, draw};
     use crate::progress::Silent;
 
-    /// The warp and the sentence: a ballot has red slots where none are left.
+    /// The warp and the sentence; not the ballot, which has red slots when the buffer overflows.
     fn scene(take: &Take, position: usize, asking: bool) -> Scene {
         let mut cursor = Cursor::new(take.recording.clone());
         cursor.seek(position);
@@ -210,7 +210,7 @@ mod tests {
             let take = lesson.broken(&sound, row.fault).unwrap();
             let broken = take.recording.consequences().unwrap().broken.clone().unwrap();
             let there = scene(&take, broken.position, false);
-            // What is long is cut off.
+            // Long sentences are cut off.
             let start: String = broken.sentence.chars().take(40).collect();
             assert!(is_red(&there) && says(&there, &start), "{}", row.id);
             assert!(!is_red(&scene(&take, broken.position - 1, false)), "{}: not before", row.id);
@@ -218,7 +218,7 @@ mod tests {
             assert!(says(&scene(&take, broken.position + 1, false), &since), "{}", row.id);
             assert!(
                 !says(&scene(&take, broken.position, true), &start),
-                "{}: who is asked is told nothing",
+                "{}: a question shows no badge",
                 row.id
             );
             let end = scene(&take, take.recording.len(), false);

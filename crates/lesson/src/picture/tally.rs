@@ -1,4 +1,4 @@
-//! Tables of counts and bars of them, in the panels of what was counted beside other searches.
+//! Tables and bars of counts, for the account panels, which compare searches.
 
 use super::View;
 use super::moment::layers;
@@ -7,11 +7,11 @@ use super::scene::{Area, Font, Ink, Scene};
 use crate::step::Pass;
 use crate::text::{count, significant, thousands};
 
-/// A row: what is counted, and its numbers in words.
+/// A row: its name and its numbers in words.
 pub type Row<'a, const N: usize> = (&'a str, [String; N]);
 
-/// Draws a table. `row` is the height of a row, `shares` are those of the columns, and the numbers of the
-/// first column are the search's own.
+/// Draws a table. `row` is the height of a row, `shares` are the widths of the columns as shares; the first
+/// column of numbers is the search's own.
 pub fn table<const N: usize>(
     scene: &mut Scene,
     mut room: Area,
@@ -43,12 +43,12 @@ pub fn table<const N: usize>(
     }
 }
 
-/// A bar: what is done so far, and, paler, in the end.
+/// A bar: so far, and, paler, at the end.
 pub struct Bar<'a> {
     pub name: &'a str,
     /// Between 0 and 1.
     pub done: f32,
-    /// Between 0 and 1; `None` where it must not be seen.
+    /// Between 0 and 1; `None` hides it.
     pub all: Option<f32>,
     pub ink: Ink,
 }
@@ -71,9 +71,9 @@ pub fn bars(scene: &mut Scene, mut room: Area, text: f32, title: &str, bars: &[B
     }
 }
 
-// The panel of what a merge costs: as many steps for one candidate as for a full buffer.
+// The panel of the cost of a merge: as many steps for one candidate as for a full buffer.
 
-/// Steps of all lanes in one merge of K keys: the layers of both sorts, and the minimum.
+/// Steps of one merge of K keys: the layers of both sorts, and the minimum.
 pub fn steps(capacity: u32) -> u64 {
     (layers(Pass::Sort, capacity).len() + 1 + layers(Pass::Resort, capacity).len()) as u64
 }
@@ -90,7 +90,7 @@ pub fn draw_cost(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         sans(text, Ink::Text),
         &format!("One merge: {} steps of all lanes", thousands(steps)),
     );
-    // The share of a candidate, for a buffer with one, a quarter, and all of its slots taken.
+    // The share of each candidate, with one slot taken, a quarter, and all.
     let mut fills = vec![1, capacity / 4, capacity];
     fills.retain(|fill| *fill > 0);
     fills.dedup();
@@ -118,7 +118,7 @@ pub fn draw_cost(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         &rows,
     );
     room.take_top(text * 0.5);
-    // Merged at once, candidates lower the bound sooner: fewer come after them.
+    // Merged at once, candidates lower the bound sooner, so fewer follow.
     let candidates =
         view.recording().one_by_one().partition_point(|&point| point < counts.points_seen) as u64;
     let merges = u64::from(counts.merges);

@@ -1,7 +1,7 @@
 //! The panel of the lanes with their registers, and the buffer.
 //!
 //! Element i = L·R + r is lane L's register r, in column L and row r; slot s is in column s mod W and row s /
-//! W. So a swap moves keys vertically, and the minimum meets the cell mirrored at the middle.
+//! W. So a swap moves keys vertically, and the minimum compares with the cell mirrored at the middle.
 
 use super::cells::{Cell, Grid, Look, Moves, colour_mark};
 use super::moment::{are_runs_sorted, first_break, is_bitonic};
@@ -25,7 +25,7 @@ pub struct Invariant {
     pub says: String,
     /// Whether the property holds.
     pub holds: bool,
-    /// Whether a sort is under way, in which there is no order yet that could be broken.
+    /// Whether a sort is in progress, so that missing order is not a violation.
     pub open: bool,
     /// The first element that is larger than its successor, if the property is about that.
     pub breaks_at: Option<usize>,
@@ -48,7 +48,7 @@ pub fn invariant(state: &State, step: Option<&Step>) -> Invariant {
             let holds = are_runs_sorted(keys, *size as usize);
             let says = format!(
                 "runs of {size}: {}",
-                if holds { "sorted, up and down by turns" } else { "not sorted" }
+                if holds { "sorted, alternately up and down" } else { "not sorted" }
             );
             Invariant { says, holds, open: false, breaks_at: None }
         }
@@ -116,7 +116,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let held = invariant(state, step);
     let (concept, says) = registers_hold(state);
     let is_broken = broken(view.cursor).is_some();
-    // In a narrow map the badge alone says it.
+    // In a narrow map, only the badge states it.
     let told = (beside.is_none() || registers_heading.width > text * 26.0).then_some((&held, is_broken));
     headline(&mut scene, registers_heading, concept, &says, told, text);
     let in_registers =
@@ -210,7 +210,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene
 }
 
-/// Draws the cells of a grid: as a map of colours, where there are many in a lane.
+/// Draws the cells of a grid; as a map of colours if there are many per lane.
 fn cells(
     scene: &mut Scene,
     grid: &Grid,
@@ -233,7 +233,7 @@ fn title(scene: &mut Scene, mut room: Area, shape: Shape, scale: &Scale, text: f
         format!("Warp: {} lanes \u{d7} {} registers", shape.width, shape.registers)
     };
     let mut legend = room.take_right(room.width * 0.55);
-    // How many registers there are is seen, too.
+    // The short title omits the registers, which are visible.
     let words = if width(super::scene::Font::Sans, text, &words) > room.width {
         format!("Warp: {} lanes", shape.width)
     } else {
@@ -277,8 +277,8 @@ fn lane_numbers(scene: &mut Scene, room: Area, grid: &Grid, view: &View<'_>, ste
     }
 }
 
-/// Draws a colour mark, its meaning, and on the right whether the keys are sorted: that they are not yet is
-/// wrong only where the search `is_broken`, which stands beside it.
+/// Draws a colour mark, its meaning, and on the right whether the keys are sorted; unsorted keys count as an
+/// error only if the search `is_broken`.
 fn headline(
     scene: &mut Scene,
     mut room: Area,
@@ -405,7 +405,7 @@ fn has_moved(step: Option<&Step>, shape: Shape, target: Target) -> bool {
     }
 }
 
-// What the panel of the lanes and the buffer shows, in words.
+// The texts of the panel.
 
 /// The content of the registers, and its colour.
 pub(super) fn registers_hold(state: &State) -> (Ink, String) {

@@ -1,5 +1,5 @@
-//! A lesson as the page has it: the moments of its takes, what is drawn at each, and the questions.
-//! `docs/lesson-page.md` describes the format.
+//! The data of the page: the moments of the takes, their drawings, and the questions. `docs/lesson-page.md`
+//! describes the format.
 
 use std::collections::HashMap;
 use std::io;
@@ -26,14 +26,14 @@ use crate::questions::{Answer, Form, Question, Reply};
 /// Version of the format; see `docs/lesson-page.md`.
 pub const SCHEMA: u32 = 2;
 
-/// Numbers of items and lists in a page at most: far more than can become a page that is small enough.
+/// Maximum count of numbers in items and lists: far more than fit into a page.
 const HEAVIEST: usize = 20_000_000;
 
-/// Bytes for each of these numbers while they become the page: in columns, as JSON in a vector that grows,
-/// and compressed. With texts and names, JSON has 16 bytes for a number.
+/// Memory per number while writing the page: in columns, as JSON in a growing vector, and compressed. With
+/// texts and names, JSON takes 16 bytes per number.
 const OF_NUMBER: u64 = 64;
 
-/// All that a page knows.
+/// The data of a page.
 #[derive(Debug, Default, Serialize)]
 pub struct Data {
     schema: u32,
@@ -43,9 +43,9 @@ pub struct Data {
     goal: String,
     paragraph: String,
     summary: String,
-    /// The level at which it begins, by its number.
+    /// The initial level, by number.
     level: usize,
-    /// The finest level that it has.
+    /// The finest level, by number.
     pub finest: usize,
     #[serde(serialize_with = "values")]
     styles: Table<Arc<str>>,
@@ -54,17 +54,17 @@ pub struct Data {
     pub lists: Rows,
     #[serde(serialize_with = "values")]
     pub layouts: Table<Layout>,
-    /// Sentences and places.
+    /// Sentences, and positions in words.
     #[serde(serialize_with = "values")]
     pub says: Table<String>,
-    /// What moves in a panel; the first row is empty.
+    /// Motions in a panel; the first row is empty.
     #[serde(serialize_with = "values")]
     moves: Table<Vec<i32>>,
     pub takes: Vec<TakeData>,
     pub questions: Vec<QuestionData>,
     #[serde(skip)]
     known: Table<Item>,
-    /// What each panel showed last in each place.
+    /// The last drawing of each panel in each place.
     #[serde(skip)]
     last: HashMap<(usize, Panel), Drawn>,
     #[serde(skip)]
@@ -79,7 +79,7 @@ struct Drawn {
     check: u32,
 }
 
-/// Lists of items ([`Lists`]), which are written as their rows.
+/// Lists of items ([`Lists`]), serialised as their rows.
 #[derive(Debug, Default)]
 pub struct Rows(pub Lists);
 
@@ -97,37 +97,37 @@ fn columns<S: Serializer>(items: &[(u32, Item)], serializer: S) -> Result<S::Ok,
     Columns::of(items).serialize(serializer)
 }
 
-/// A take. All lists but the marks have an entry for each moment.
+/// A take. All lists except the marks have one entry per moment.
 #[derive(Debug, Serialize)]
 pub struct TakeData {
     name: String,
     about: String,
-    /// Steps of the whole search.
+    /// Number of steps of the whole search.
     steps: usize,
-    /// What hits, the ends of rounds and changes of the bound are called.
+    /// Names of hits, ends of rounds, and changes of the bound.
     marks: [Option<&'static str>; 3],
-    /// What rounds are called, one and many.
+    /// Name of a round, singular and plural.
     round: [&'static str; 2],
     width: u32,
     registers: u32,
-    /// Whether elements lie across the warp, as in warp select.
+    /// Whether elements are striped across the warp, as in warp select.
     across: bool,
-    /// Positions: steps that are done.
+    /// Positions: completed steps.
     pub at: Vec<usize>,
-    /// The coarsest level that stops there, by its number.
+    /// The coarsest level that stops there, by number.
     levels: Vec<usize>,
     pub layout: Vec<u32>,
     /// The list of each panel.
     pub scenes: Vec<Vec<u32>>,
     pub says: Vec<u32>,
-    /// The invariant below the sentence, among what is said, and whether it holds.
+    /// The badge below the sentence, as a number of `says`, and whether the invariant holds.
     pub badges: Vec<Option<(u32, bool)>>,
     place: Vec<u32>,
     pub check: Vec<u32>,
-    /// From which moments before a level steps to this one: how many before, and what moves in each panel, as
-    /// numbers of rows.
+    /// Motions from earlier moments from which some level steps here: how many moments back, and a row number
+    /// per panel.
     moves: Vec<Vec<(usize, Vec<u32>)>>,
-    /// Points that were seen: by these, takes are compared.
+    /// Points seen, by which takes are aligned.
     seen: Vec<u32>,
     /// Numbers of moments.
     hits: Vec<usize>,
@@ -138,7 +138,7 @@ pub struct TakeData {
 /// The scenes of a moment's panels.
 type Scenes = Vec<(Panel, Arc<Scene>)>;
 
-/// What is drawn at a moment.
+/// The drawing of a moment.
 #[derive(Debug, Serialize)]
 pub struct Moment {
     #[serde(skip)]
@@ -146,12 +146,12 @@ pub struct Moment {
     layout: u32,
     scenes: Vec<u32>,
     place: u32,
-    /// The hash of what is drawn.
+    /// The hash of the drawing.
     check: u32,
 }
 
-/// The moments of a film's takes that a level stops at, in a range of the leading one. `None` if they are
-/// more than a page can hold.
+/// The moments of a film's takes at a level, within a range of the leading take. `None` if a page cannot hold
+/// them.
 ///
 /// # Errors
 /// [`io::ErrorKind::Interrupted`] if `progress` is cancelled, [`io::ErrorKind::OutOfMemory`] with a
@@ -184,8 +184,7 @@ pub fn pack(
     Ok(Some(data))
 }
 
-/// The moment that a page begins with, alone: what it has is the beginning of what [`pack`]'s has, number by
-/// number.
+/// The first moment alone: its tables are prefixes of those of [`pack`].
 ///
 /// # Errors
 /// [`io::ErrorKind::Interrupted`] if `progress` is cancelled.
@@ -204,7 +203,7 @@ pub fn beginning(
     Ok(data)
 }
 
-/// The range of each take, where the leading one has a given range: the others meet the same points.
+/// The range of each take, given that of the leading take: the others cover the same points.
 fn ranges(film: &Film, lead: &RangeInclusive<usize>) -> Vec<RangeInclusive<usize>> {
     let mut cursor = Cursor::new(film.lead().recording.clone());
     let mut seen = |position: usize| {
@@ -225,8 +224,7 @@ fn ranges(film: &Film, lead: &RangeInclusive<usize>) -> Vec<RangeInclusive<usize
     film.takes.iter().enumerate().map(of).collect()
 }
 
-/// A question as it can be asked in a range. No step answers an idea: it is asked wherever the range allows.
-/// `None` for a step outside.
+/// A question within a range, `None` for a step outside. No step answers an idea, so it moves into the range.
 fn within(question: &Question, range: &RangeInclusive<usize>) -> Option<Question> {
     let mut question = question.clone();
     if question.ask.is_idea() {
@@ -235,7 +233,7 @@ fn within(question: &Question, range: &RangeInclusive<usize>) -> Option<Question
     (range.contains(&question.at) && range.contains(&question.shown_at())).then_some(question)
 }
 
-/// The positions of a level in a range, its ends, and those of questions.
+/// The positions at a level in a range, the range's ends, and those of questions.
 fn stops(take: &Take, range: &RangeInclusive<usize>, level: Level, questions: &[Question]) -> Vec<usize> {
     let (start, end) = (*range.start(), *range.end());
     let mut stops: Vec<usize> =
@@ -248,7 +246,7 @@ fn stops(take: &Take, range: &RangeInclusive<usize>, level: Level, questions: &[
 }
 
 impl Data {
-    /// What is said of the lesson, and nothing to draw yet.
+    /// The texts of the lesson, without moments.
     fn new(film: &Film, level: Level, finest: Level) -> Self {
         let lesson = &film.lesson;
         let says = |text| lesson.says(text, film.lead().recording.shape());
@@ -312,7 +310,7 @@ impl Data {
             at: Vec::new(),
         };
         let mut cursor = Cursor::new(recording.clone());
-        // The last moment that each level stopped at.
+        // The previous moment at each level.
         let mut stopped: [Option<(usize, Scenes)>; Level::ALL.len()] = Default::default();
         for (number, &position) in positions.iter().enumerate() {
             if progress.cancelled() {
@@ -350,7 +348,7 @@ impl Data {
         Ok(Some(packed))
     }
 
-    /// Draws what is to be seen at a cursor, and notes what is new of it.
+    /// Draws the moment at a cursor, and adds what is new to the tables.
     fn moment(&mut self, film: &Film, cursor: &Cursor, asking: bool) -> Moment {
         let view = View { asking, ..View::of(cursor, film.text) };
         let areas = panels(film, &view);
@@ -378,7 +376,7 @@ impl Data {
         Moment { drawn: shown, layout, scenes, place: self.says.number(place(&view)), check: check.number() }
     }
 
-    /// What moves on the way to a moment from those that levels stopped at before.
+    /// The motions to a moment from the previous moment of each level.
     fn moves_to(
         &mut self,
         number: usize,
@@ -417,13 +415,13 @@ impl Data {
     }
 }
 
-// Questions as a page has them.
+// Questions in the page.
 
-/// A question, and the moment at which it is asked as it looks then: without what gives the answer away.
+/// A question, with its moment drawn without what gives the answer away.
 #[derive(Debug, Serialize)]
 pub struct QuestionData {
     take: usize,
-    /// The number of its moment, and of the one that shows the answer.
+    /// The numbers of its moment and of the one that shows the answer.
     at: usize,
     then: usize,
     #[serde(flatten)]
@@ -433,37 +431,37 @@ pub struct QuestionData {
     /// Whether it is about the whole search, or about an idea.
     all: bool,
     idea: bool,
-    /// The position of the step that its text tells of, and whether two questions can be about one such step.
+    /// The position of the step that its text reveals, and whether two questions can share such a step.
     tells: usize,
     shared: bool,
     text: String,
-    /// What can be chosen.
+    /// The options.
     options: Vec<String>,
-    /// What is asked for: `Lane`, `Slot`, `Bucket` or a `Number`; of several lanes what they do; else empty.
+    /// The label of the answer: `Lane`, `Slot`, `Bucket` or `Number`; for lanes, what they do; else empty.
     noun: &'static str,
     answer: AnswerData,
     /// The answer in words, and why.
     right: String,
     why: String,
     slips: Vec<(AnswerData, String)>,
-    /// What it is about.
+    /// Its targets.
     about: Vec<String>,
 }
 
-/// What is right, or what was said.
+/// An answer, or a reply.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum AnswerData {
     Lanes(u32),
-    /// A number, and how far off counts.
+    /// A number and its tolerance.
     Number(u32, u32),
     YesNo(bool),
     /// The number of an option.
     Choice(u32),
 }
 
-/// A question about a take with these positions, as it looks when it is asked. The cursor is where the answer
-/// is shown.
+/// The data of a question about a take with these positions. The cursor is at the position that shows the
+/// answer.
 pub fn asked(
     question: &Question,
     take: usize,
@@ -510,14 +508,14 @@ fn said(reply: Reply, within: u32) -> AnswerData {
     }
 }
 
-// Where the panels of a moment are.
+// The layout of a moment's panels.
 
-/// Where panels are, in hundredths of a point.
+/// The layout of panels, in hundredths of a point.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Layout {
-    /// Width and height of all.
+    /// Width and height of the whole.
     pub size: [i32; 2],
-    /// From a panel's edge to what is drawn in it.
+    /// Padding inside a panel.
     pub pad: i32,
     pub panels: Vec<Place>,
 }
@@ -525,13 +523,13 @@ pub struct Layout {
 /// A panel's place in a [`Layout`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Place {
-    /// What it is called.
+    /// Its name.
     pub name: &'static str,
     /// x, y, width, height.
     pub at: [i32; 4],
 }
 
-/// The panels of a moment and their areas; the sentence is the page's own.
+/// The panels of a moment and their areas, without the sentence, which the page shows as text.
 pub fn panels(film: &Film, view: &View<'_>) -> Vec<(Panel, Area)> {
     let mut areas = areas(&film.lesson, view, film.size);
     areas.retain(|(panel, _)| *panel != Panel::Sentence);

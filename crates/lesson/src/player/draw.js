@@ -2,7 +2,7 @@
 // Draws the moments of a lesson, one <svg> a panel. docs/lesson-page.md in the program's repository describes the data.
 
 const $ = (id) => document.getElementById(id);
-// The namespace of an element of the page, so that no address is written here.
+// The SVG namespace, taken from the page, so that the script contains no address.
 const SVG = $("nothing").namespaceURI;
 const [RECT, DOT, RING, LINE, POLYGON, TEXT, CLIP, SPOT] = [0, 1, 2, 3, 4, 5, 6, 7];
 const TAGS = { [RECT]: "rect", [DOT]: "path", [RING]: "circle", [LINE]: "polyline", [POLYGON]: "polygon", [TEXT]: "text", [SPOT]: "rect" };
@@ -16,7 +16,7 @@ async function unpacked(id) {
   return { ...read, items: readItems(read.items) };
 }
 
-// Items as rows: kind, style, lengths and text. They are written by columns, a kind's each, and lengths as differences from those of the last item
+// Items as rows: kind, style, lengths and text. The file has columns per kind, and lengths as differences from those of the last item
 // of the same kind and style.
 function readItems({ kinds, of }) {
   const last = new Map();
@@ -34,7 +34,7 @@ function readItems({ kinds, of }) {
   });
 }
 
-// ---- Lists of items: written in full, or as changes of an earlier list; ids by how far each is past the one after the last.
+// ---- Lists of items: in full, or as edits of an earlier list. An id is the distance past the id that follows the previous one.
 
 const lists = new Map();
 
@@ -66,7 +66,7 @@ function list(number) {
   return made;
 }
 
-// ---- Panels: the elements of one moment become those of the next; what stays is not touched.
+// ---- Panels: the elements of one moment become those of the next; unchanged ones are not touched.
 
 class Panel {
   constructor(number) {
@@ -122,7 +122,7 @@ class Panel {
     this.nodes = nodes;
   }
 
-  // Puts the elements in their order again, those that are not where they belong.
+  // Restores the order of the elements, moving only those out of place.
   sort() {
     let next = null;
     for (const { node } of [...this.order].reverse()) {
@@ -167,7 +167,7 @@ function lengths(id) {
   return item.slice(2, item[0] === TEXT || item[0] === SPOT ? -1 : undefined);
 }
 
-// Gives an element the lengths of its items.
+// Sets an element's attributes from the lengths of its items.
 function shape(node, { ids }, all) {
   const kind = data.items[ids[0]][0];
   const [x, y, wide, high, round] = all[0].map((length) => length / 100);
@@ -190,7 +190,7 @@ function svg(tag, attributes) {
   return node;
 }
 
-// What becomes one element each: dots of one style that follow one another are one path.
+// Groups items into elements: consecutive dots of one style are one path.
 function pieces(ids) {
   const pieces = [];
   let clip = "";
@@ -234,7 +234,7 @@ function draw(layoutNumber, scenes, fade, moves) {
   mark();
 }
 
-// ---- For tests: what is drawn, read back from the elements.
+// ---- For tests: reads the drawing back from the elements.
 
 function hash(text, from = 0x811c9dc5) {
   for (const byte of new TextEncoder().encode(text)) from = Math.imul(from ^ byte, 0x01000193) >>> 0;

@@ -1,5 +1,4 @@
-//! Scenes as flat lists of items: what the page draws, one element each, in the order in which they are
-//! drawn.
+//! Scenes as flat lists of items, which the page draws as one element each, in drawing order.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -10,7 +9,7 @@ use serde::Serialize;
 use crate::draw::svg::{self, Baseline, baseline, dot_style, style, text_style};
 use crate::picture::scene::{Area, Line, Paint, Point, Scene, Shape, Spot, Target};
 
-/// What an item is, by its number in the file.
+/// The kind of an item, by its number in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     /// x, y, width, height, and the radius of its corners.
@@ -23,11 +22,11 @@ pub enum Kind {
     Line = 3,
     /// x, y of each corner of a polygon.
     Polygon = 4,
-    /// x, y where the baseline begins; the text is what it says.
+    /// x, y of the start of the baseline; has a text.
     Text = 5,
-    /// x, y, width, height: what follows is clipped to that; with no numbers, clipping ends.
+    /// x, y, width, height of the clip area of the following items; without numbers, clipping ends.
     Clip = 6,
-    /// x, y, width, height of what can be pointed at; the text is its [`code`].
+    /// x, y, width, height of a hit target; the text is its [`code`].
     Spot = 7,
 }
 
@@ -35,26 +34,26 @@ impl Kind {
     /// Number of kinds of items.
     pub const COUNT: usize = 8;
 
-    /// Whether items of the kind say something, or stand for something.
+    /// Whether items of the kind have a text.
     pub fn has_text(self) -> bool {
         matches!(self, Self::Text | Self::Spot)
     }
 }
 
-/// A shape or a spot. Lengths are in hundredths of a point, as finely as SVGs have them.
+/// A shape or a spot. Lengths are in hundredths of a point, the precision of the SVG files.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Item {
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
     /// Its CSS; empty for clips and spots.
     pub style: Arc<str>,
     /// Lengths, as [`Kind`] says.
     pub numbers: Vec<i32>,
-    /// What it says, or what it stands for.
+    /// Its text, or the code of its target.
     pub text: String,
 }
 
-/// All shapes of a scene, and then its spots.
+/// All shapes of a scene, then its spots.
 pub fn items(scene: &Scene) -> Vec<Item> {
     let mut items = of_shapes(&scene.shapes).0;
     items.reserve(scene.spots.len());
@@ -145,11 +144,11 @@ pub fn hundredths(length: f32) -> i32 {
     (length * 100.0).round() as i32
 }
 
-// Items as columns: what is alike stands together, which deflates to half of what rows do.
+// Items as columns: similar numbers are adjacent, and compress to half the size of rows.
 //
-// Each kind has its own columns: the styles of its items, how many lengths each has, the first length of
-// each, the second of each that has so many, and so on. Lengths are written as differences from the same
-// length of the last item of that kind and style, since many are in rows and columns of the picture, too.
+// Each kind has its own columns: styles, numbers of lengths, all first lengths, all second lengths, and so
+// on. Lengths are differences from the last item of that kind and style, because many items form rows and
+// columns in the picture.
 
 /// Items by columns.
 #[derive(Debug, Default, Serialize)]
@@ -160,16 +159,16 @@ pub struct Columns<'a> {
     of: [OfKind<'a>; Kind::COUNT],
 }
 
-/// What the items of a kind consist of, in their order.
+/// The columns of the items of a kind.
 #[derive(Debug, Default, Serialize)]
 struct OfKind<'a> {
     /// Numbers of styles.
     styles: Vec<u32>,
-    /// How many lengths each item has.
+    /// Number of lengths of each item.
     counts: Vec<usize>,
     /// The first length of each item, the second of those that have so many, …
     lengths: Vec<Vec<i32>>,
-    /// What each says or stands for; empty but for texts and spots.
+    /// Texts; empty except for texts and spots.
     texts: Vec<&'a str>,
 }
 
@@ -197,9 +196,8 @@ impl<'a> Columns<'a> {
     }
 }
 
-// Numbers to hold what a page draws against: a hash of each panel's shapes, which a page can also make of its
-// own elements. The check of a moment is the hash of those of its panels, a number a line, its sentence, and
-// the badge below it.
+// Hashes to verify a page's drawing: one of each panel's shapes, which a page can compute from its own
+// elements. A moment's check is the hash of its panels' hashes, one per line, its sentence and its badge.
 
 /// FNV-1a with 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -225,7 +223,7 @@ impl Check {
     }
 }
 
-/// The check of a moment's panels, its sentence and its badge, from that of its panels alone.
+/// Adds a moment's sentence and badge to the check of its panels.
 pub fn and_words(panels: u32, sentence: &str, badge: Option<&str>) -> u32 {
     let mut check = Check(panels);
     check.add(sentence);
@@ -233,8 +231,8 @@ pub fn and_words(panels: u32, sentence: &str, badge: Option<&str>) -> u32 {
     check.number()
 }
 
-/// The hash of a panel: a line for each element with the area that it is clipped to, its kind, lengths, CSS
-/// and text. Clipping itself is no element.
+/// The hash of a panel: one line per element with its clip area, kind, lengths, CSS and text. Clips are not
+/// elements.
 pub fn of_panel(items: &[Item]) -> u32 {
     let (mut check, mut clip, mut line) = (Check::default(), String::new(), String::new());
     for Item { kind, style, numbers, text } in items {
@@ -243,7 +241,7 @@ pub fn of_panel(items: &[Item]) -> u32 {
             continue;
         }
         line.clear();
-        // Spots are found whatever is clipped.
+        // Clipping does not affect spots.
         let clip = if *kind == Kind::Spot { "" } else { &clip };
         let _ = write!(line, "{clip}|{}|", *kind as u8);
         for (at, number) in numbers.iter().enumerate() {

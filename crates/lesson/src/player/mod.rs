@@ -1,16 +1,15 @@
 //! A lesson as a page that plays in a browser: one HTML file with its data, script, style and fonts, which
 //! needs no network and no program.
 //!
-//! The page draws what the window draws: the shapes of each moment are those of
-//! [`draw`](super::picture::draw), written once each. `docs/lesson-page.md` describes the file.
+//! The page draws the same shapes as the window ([`draw`](super::picture::draw)), each written once.
+//! `docs/lesson-page.md` describes the file.
 //!
-//! - [`items`]: scenes as flat lists of items, and these by columns; a hash of what a moment draws, for tests
-//!   of pages
-//! - [`mod@pack`]: tables of what repeats, lists as changes of earlier ones, motions as rows of numbers
-//! - [`data`]: the moments of a lesson with these tables, its questions, and where panels are
+//! - [`items`]: scenes as flat lists of items, stored by column; a hash of each moment, for tests of pages
+//! - [`mod@pack`]: tables of repeated values, lists as edits of earlier ones, motions as rows of numbers
+//! - [`data`]: the moments of a lesson with these tables, its questions, and the layout of panels
 //! - `page.html`, `player.css`: the page around the data, and its style
-//! - `draw.js`, `move.js`, `player.js`, `questions.js`, `start.js`: its script: panels; what moves; playing;
-//!   questions; keys, touch and the beginning
+//! - `draw.js`, `move.js`, `player.js`, `questions.js`, `start.js`: its script: panels; motion; the player;
+//!   questions; keys, touch and the start
 
 pub mod data;
 pub mod items;
@@ -35,7 +34,7 @@ use crate::palette::{DARK, LIGHT};
 use crate::progress::Progress;
 use data::{Data, beginning, pack};
 
-/// Bytes of a page at most. Where a lesson takes more, its finest levels are left out.
+/// Maximum size of a page in bytes. A larger lesson loses its finest levels.
 pub const MOST_BYTES: usize = 3_000_000;
 
 const TEMPLATE: &str = include_str!("page.html");
@@ -48,19 +47,19 @@ const SCRIPT: &str = concat!(
     include_str!("start.js")
 );
 
-/// What of a lesson is in a page that was written.
+/// The content of a written page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// The finest level that the page can stop at.
+    /// The finest level in the page.
     pub finest: Level,
-    /// Moments that it can show.
+    /// Number of moments.
     pub moments: usize,
-    /// Why finer levels are left out, where memory is the reason.
+    /// The memory that was missing for finer levels, if that is why they are absent.
     pub short: Option<Short>,
 }
 
-/// Writes the page of a film, from the first to the last of `moments`; of several takes, one can be chosen on
-/// it. It begins at the level of `moments`, and follows the reader's light or dark setting.
+/// Writes the page of a film, from the first to the last of `moments`; readers can switch between takes. It
+/// begins at the level of `moments`, and follows the reader's light or dark setting.
 ///
 /// # Errors
 /// I/O errors of the writer, [`io::ErrorKind::Interrupted`] if `progress` is cancelled, and
@@ -76,8 +75,8 @@ pub fn write(
     Ok(written)
 }
 
-/// The page with the finest levels that it can have in so many bytes and with the memory that is free; with
-/// the coarsest alone, as large as it is.
+/// The page with the finest levels that fit into `most` bytes and free memory; the coarsest level is written
+/// whatever its size.
 fn within(
     most: usize,
     film: &Film,
@@ -107,22 +106,22 @@ fn within(
     Err(io::Error::other("the search has more steps than a page can hold; choose fewer with --from and --to"))
 }
 
-/// How much memory is missing, if that is what an error says.
+/// The missing memory, if an error is about that.
 fn lacks_memory(error: &io::Error) -> Option<Short> {
     error.get_ref()?.downcast_ref().copied()
 }
 
-/// JSON as the page has it.
+/// Compresses and encodes JSON for the page.
 fn packed(json: &str) -> io::Result<String> {
     let mut packed = ZlibEncoder::new(Vec::new(), Compression::best());
     packed.write_all(json.as_bytes())?;
     Ok(BASE64_STANDARD.encode(packed.finish()?))
 }
 
-/// The page with its data; those of its first moment alone are drawn before the others are unpacked.
+/// The page with its data; `first` is drawn before the rest is unpacked.
 fn page(first: &Data, data: &Data) -> io::Result<String> {
     let json = serde_json::to_string(data)?;
-    // A font of the page has what it says, and nothing else.
+    // The page's fonts are reduced to the letters that it uses.
     let letters: BTreeSet<char> =
         [&json, TEMPLATE, SCRIPT].into_iter().flat_map(str::chars).chain(' '..='~').collect();
     let (letters, mut subsets) = (String::from_iter(letters), FontSubsets::default());
@@ -147,12 +146,12 @@ fn page(first: &Data, data: &Data) -> io::Result<String> {
     Ok(filled(TEMPLATE, &parts))
 }
 
-/// A template with its parts in their places.
+/// Fills in a template.
 fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     let mut page =
         String::with_capacity(template.len() + parts.iter().map(|(_, part)| part.len()).sum::<usize>());
     let mut rest = template;
-    // From the front: what is put in is not looked through.
+    // From the front, so that inserted parts are not searched for placeholders.
     while let Some((at, name, part)) =
         parts.iter().filter_map(|(name, part)| Some((rest.find(name)?, name, part))).min()
     {

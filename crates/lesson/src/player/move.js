@@ -1,7 +1,7 @@
-// Motion: after a step forward, elements come from where they were. Where they end is what is drawn without it.
+// Motion: after a step forward, elements move from their old places. They end exactly as drawn without motion.
 
 const SECONDS = 0.25;
-// A motion that would be shorter would only flicker.
+// A shorter motion would only flicker.
 const SHORTEST = 0.1;
 const moving = { parts: [], panels: [], began: 0, seconds: 0, frame: 0, reduced: false };
 
@@ -14,7 +14,7 @@ function motionSeconds() {
 
 const eased = (time) => time * time * (3 - 2 * time);
 
-// The offset at a part of a way with corners, at equal speed along it, with an arc to its left.
+// The offset at a part of a way with corners, at constant speed, with an arc to its left.
 function offset(corners, bow, part) {
   const length = ([ax, ay], [bx, by]) => Math.hypot(bx - ax, by - ay);
   const all = [...corners, [0, 0]];
@@ -34,7 +34,7 @@ function offset(corners, bow, part) {
   return [place[0] - y * deviation, place[1] + x * deviation];
 }
 
-// Of each item that a row moves, by its place in the list: its lengths at a part of the way.
+// For each item that a row moves, by its place in the list: its lengths at a part of the way.
 function origins(row, ids) {
   const found = new Map();
   for (let at = 0; at < row.length; ) {
@@ -64,7 +64,7 @@ function origins(row, ids) {
   return found;
 }
 
-// Lets what a moment's rows name, one a panel, come from where it was.
+// Starts the motion of a moment's rows, one per panel.
 function move(rows, seconds) {
   settle();
   rows.forEach((row, at) => {
@@ -93,12 +93,12 @@ function goOn(now) {
   moving.frame = requestAnimationFrame(goOn);
 }
 
-// Where all is at a time from 0 to 1.
+// Places all moving parts at a time from 0 to 1.
 function place(time) {
   for (const { piece, node, numbers } of moving.parts) shape(node, piece, numbers(eased(time)));
 }
 
-// All is where it belongs: at the end, or as soon as another moment is shown.
+// Ends the motion: when time is up, or as soon as another moment is shown.
 function settle() {
   cancelAnimationFrame(moving.frame);
   place(1);

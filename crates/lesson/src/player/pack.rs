@@ -1,10 +1,9 @@
-//! Tables of what repeats: each item once, each list of items once, lists as changes of an earlier one.
+//! Tables without repetition: each item once, each list of items once, lists as edits of earlier ones.
 //!
-//! A list is a row of whole numbers. Its first is 0, and ids of items follow; or it says how many lists back
-//! a similar one is, and edits follow: keep so many items of it, leave out so many, then how many come in and
-//! their ids. What is left of the earlier list after the last edit is kept. An id is written as how far it is
-//! past the one that follows the id before it in the row, so that a row of new items is a row of zeros, which
-//! deflates well.
+//! A list is a row of integers. If the first is 0, item ids follow. Otherwise it is the distance back to a
+//! similar list, and edits follow: items to keep, items to drop, the number of new items, and their ids. The
+//! rest of the earlier list is kept. An id is written as its distance past the successor of the previous id
+//! in the row, so new items are zeros, which compress well.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -14,14 +13,13 @@ use crate::picture::Panel;
 use crate::picture::motion::{Origin, motions};
 use crate::picture::scene::Scene;
 
-/// A list is at most so many changes away from one that is written in full: what a page has to do to show any
-/// moment.
+/// Maximum number of edits between a list and one written in full: it bounds a page's work for any moment.
 const LONGEST_CHAIN: u32 = 64;
 
-/// How far two lists are searched for where they agree again.
+/// How far to search for where two lists agree again.
 const LOOK_AHEAD: usize = 96;
 
-/// Values by number, each once.
+/// Distinct values by number.
 #[derive(Debug)]
 pub struct Table<T> {
     /// The values in order of their numbers.
@@ -36,7 +34,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Clone + Eq + Hash> Table<T> {
-    /// The number of a value, a new one if it is new.
+    /// The number of a value; adds new values.
     pub fn number(&mut self, value: T) -> u32 {
         *self.numbers.entry(value).or_insert_with_key(|value| {
             self.values.push(value.clone());
@@ -45,22 +43,21 @@ impl<T: Clone + Eq + Hash> Table<T> {
     }
 }
 
-/// Lists of ids, each once.
+/// Distinct lists of ids.
 #[derive(Debug, Default)]
 pub struct Lists {
-    /// The lists as they are written.
+    /// The lists in written form.
     pub rows: Vec<Vec<i64>>,
-    /// How many numbers that are.
+    /// The count of their numbers.
     pub weight: usize,
     numbers: HashMap<Vec<u32>, u32>,
-    /// The last list of each panel in each place, its number, and how many changes away from a full one it
-    /// is.
+    /// The last list of each panel in each place, its number, and its distance from a full one.
     last: HashMap<(usize, Panel), (Vec<u32>, u32, u32)>,
 }
 
 impl Lists {
-    /// The number of a list. Lists of one panel in one place are alike: it is written as changes of the last
-    /// one there, where that is shorter.
+    /// The number of a list. It is written as edits of the last list of the same panel and place if that is
+    /// shorter.
     pub fn number(&mut self, panel: (usize, Panel), ids: Vec<u32>) -> u32 {
         if let Some(&number) = self.numbers.get(&ids) {
             return number;
@@ -82,7 +79,7 @@ impl Lists {
     }
 }
 
-/// Ids as they are written: how far each is past the one that `follows` the id before it.
+/// Ids in written form: the distance of each past the id that `follows` the previous one.
 fn past<'a>(ids: &'a [u32], follows: &'a mut i64) -> impl Iterator<Item = i64> + 'a {
     ids.iter().map(|&id| {
         let past = i64::from(id) - *follows;
@@ -91,14 +88,14 @@ fn past<'a>(ids: &'a [u32], follows: &'a mut i64) -> impl Iterator<Item = i64> +
     })
 }
 
-/// What makes one list of another.
+/// The edits from one list to another.
 fn edits(before: &[u32], after: &[u32]) -> Vec<i64> {
     let same = |(a, b): &(&u32, &u32)| a == b;
     let head = before.iter().zip(after).take_while(same).count();
     let tail = before[head..].iter().rev().zip(after[head..].iter().rev()).take_while(same).count();
     let (old_end, new_end) = (before.len() - tail, after.len() - tail);
     let places: HashMap<u32, usize> = (head..old_end).map(|at| (before[at], at)).collect();
-    // The nearest place from which both agree again, not looking far.
+    // The nearest place, within a limit, from which both agree again.
     let agree = |old: usize, new: usize| {
         let ahead = (new..new_end.min(new + LOOK_AHEAD))
             .filter_map(|to| Some((*places.get(&after[to]).filter(|from| **from >= old)?, to)));
@@ -111,7 +108,7 @@ fn edits(before: &[u32], after: &[u32]) -> Vec<i64> {
             (old, new, kept) = (old + 1, new + 1, kept + 1);
             continue;
         }
-        // What is new as far as one looks comes in alone.
+        // Without agreement within the limit, insert without dropping.
         let (from, to) = agree(old, new).unwrap_or_else(|| match new_end.min(new + LOOK_AHEAD) {
             to if to == new_end => (old_end, new_end),
             to => (old, to),
@@ -123,13 +120,13 @@ fn edits(before: &[u32], after: &[u32]) -> Vec<i64> {
     edits
 }
 
-// Motions as a page has them: rows of whole numbers, one a panel.
+// Motions in the page: rows of integers, one per panel.
 //
-// For each motion: the first of its items in the panel's list, how many they are, and how many corners its
-// way has. Where it has some, the largest deviation to its left follows, and the corners as offsets from the
-// end. Where it has none, the lengths that each item had follow.
+// For each motion: its first item in the panel's list, its number of items, and its number of corners. With
+// corners, the largest deviation to the left follows, then the corners as offsets from the end. Without, the
+// old lengths of each item follow.
 
-/// What moves from one scene of a panel to the next; empty if nothing does.
+/// The motions from one scene of a panel to the next; empty if there are none.
 pub fn moves(before: &Scene, after: &Scene) -> Vec<i32> {
     let motions = motions(before, after);
     if motions.is_empty() {

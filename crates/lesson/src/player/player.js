@@ -1,15 +1,15 @@
-// Plays: where we are, what brings us elsewhere, and what is around the picture.
+// The player: its state, navigation, and the controls around the picture.
 
 const LEVELS = ["search", "merge", "stage", "layer", "lane"];
 const SPEEDS = [0.25, 0.5, 1, 2, 4, 8, 16, 32];
-const NAMES = { S: "Slot", E: "Element", Q: "Place in the queues:", C: "Comparator of element", P: "Point", L: "Lane", G: "Go to step" };
+const NAMES = { S: "Slot", E: "Element", Q: "Queue element", C: "Comparator of element", P: "Point", L: "Lane", G: "Go to step" };
 
 const state = { take: 0, at: 0, level: 0, speed: 1, timer: 0, quiz: null, pointed: "", chosen: [] };
 const take = () => data.takes[state.take];
 const last = () => take().at.length - 1;
 const clamp = (at) => Math.max(0, Math.min(at, last()));
 
-// With the moment that a step forward came from, what it moved comes from there.
+// `from`: the moment that a step forward started at; its motion is played.
 function show(fade, from) {
   const { quiz, at } = state;
   const asking = quiz !== null && quiz.reply === null && !quiz.done;
@@ -28,7 +28,7 @@ function show(fade, from) {
   show.later = setTimeout(() => history.replaceState(null, "", address()), 250);
 }
 
-// The invariant that holds, or the one that is broken.
+// The invariant that holds, or the first broken one.
 function showBadge(badge) {
   const [says, holds] = badge ?? [null, true];
   $("badge").textContent = says === null ? "" : data.says[says];
@@ -125,7 +125,7 @@ function setTake(number) {
   show(false);
 }
 
-// ---- What is around the picture.
+// ---- The controls around the picture.
 
 function button(text, press, more = {}) {
   const made = Object.assign(document.createElement("button"), { type: "button", textContent: text, onclick: press, title: more.title ?? "" });
@@ -168,7 +168,7 @@ function controls() {
   $("about").textContent = `${now.about}.`;
   $("one-of").hidden = data.takes.length === 1;
   $("left-out").hidden = data.finest === LEVELS.length - 1;
-  $("left-out").textContent = `This page has the steps of level ${LEVELS[data.finest]} and coarser: with more it would be larger than 3 MB.`;
+  $("left-out").textContent = `This page has steps of level ${LEVELS[data.finest]} and coarser; finer steps would make it larger than 3 MB.`;
 }
 
 function zoom(box) {
@@ -179,7 +179,7 @@ function zoom(box) {
 
 function present(on = !document.body.classList.contains("presenting")) {
   document.body.classList.toggle("presenting", on);
-  // Where full screen is not allowed, the window is filled.
+  // If full screen is not allowed, fill the window.
   if (on) document.documentElement.requestFullscreen?.().catch(() => {});
   else if (document.fullscreenElement) document.exitFullscreen();
 }
@@ -196,7 +196,7 @@ function reduceMotion() {
   settle();
 }
 
-// ---- What is pointed at, in all panels.
+// ---- Highlights of the hovered target, in all panels.
 
 function mark() {
   const quiz = state.quiz;
@@ -209,7 +209,7 @@ function mark() {
   }
 }
 
-// What the picture says within a spot.
+// The texts of the picture within a spot.
 function written(spot) {
   const around = spot.getBBox();
   const within = (text) => {

@@ -1,8 +1,8 @@
-// Questions: what is asked, what is being answered, and the score.
+// Questions: rounds, answers and the score.
 
-// Questions of a kind about a take in a round; of ideas, one of each kind.
+// Questions per kind and take in a round; one per kind for ideas.
 const EACH = 2;
-// No second question of a kind in a round that has so many, unless its answer is yes or no.
+// A round with this many questions gets a second one of a kind only if the answer is yes or no.
 const MOST = 6;
 
 function shuffled(things) {
@@ -14,8 +14,8 @@ function shuffled(things) {
   return order;
 }
 
-// A few questions, drawn anew each time: what is about the whole search first and ideas last, none that tells what a later one asks, yes and no alike.
-// Their options come in a new order.
+// A few questions, drawn anew each time: first those about the whole search, ideas last; none reveals the answer of a later one; yes and no are balanced.
+// Options are shuffled.
 function round() {
   const left = shuffled(data.questions);
   const nameOf = ({ take, kind }) => `${take} ${kind}`;
@@ -63,7 +63,7 @@ function accepts({ answer }, reply) {
   return answer.number ? Math.abs(answer.number[0] - reply.number[0]) <= answer.number[1] : same(answer, reply);
 }
 
-// What is said so far, as an answer; null before anything is.
+// The reply so far; null if there is none.
 function reply() {
   const form = $("ask");
   const asked = open();
@@ -81,7 +81,7 @@ function words(asked, said) {
   return lanes.length ? `${lanes.length > 1 ? "lanes" : "lane"} ${lanes.join(", ")}` : "no lane";
 }
 
-// Whether it was right, and what is; of options their letters, too.
+// Whether the reply was right, and the right answer; for options with their letters.
 function verdict(asked, said, isRight) {
   if (said.choice !== undefined) {
     const [chosen, right] = [said.choice, asked.answer.choice].map((option) => letter(asked.order.indexOf(option)));
@@ -90,7 +90,7 @@ function verdict(asked, said, isRight) {
   return isRight ? `Right: ${asked.right}.` : `Not quite: you said ${words(asked, said)}. The answer is ${asked.right}.`;
 }
 
-// A click in the picture answers, too.
+// A click in the picture also answers.
 function choose(letter, number) {
   const asked = open();
   const { noun } = asked;
@@ -116,7 +116,7 @@ function say(yes) {
   $("ask").querySelectorAll(".yesno button").forEach((made, at) => made.setAttribute("aria-pressed", (at === 0) === yes));
 }
 
-// An option by its place, from 0.
+// Picks an option by its place, from 0.
 function pick(place) {
   const { order } = open();
   if (place >= order.length) return;
@@ -145,7 +145,7 @@ function line(kind, text) {
   return Object.assign(document.createElement("p"), { className: kind, textContent: text });
 }
 
-// Shows the question that is open, or what is right.
+// Shows the open question, or its answer.
 function question() {
   const [form, quiz] = [$("ask"), state.quiz];
   state.chosen = [];

@@ -1,4 +1,4 @@
-// Keys, touch, what tests read, and the beginning.
+// Keys, touch, hooks for tests, and the start.
 
 const KEYS = {
   " ": DO.play,
@@ -31,7 +31,7 @@ function keyed(event) {
   if (event.ctrlKey || event.altKey || event.metaKey) return;
   const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const onButton = event.target.closest("button, summary, select");
-  // Who types, chooses or presses a button by its key does that.
+  // Leave keys to form controls that use them.
   if (event.target.matches("select") || (onButton && (name === " " || name === "Enter"))) return;
   if (event.target.matches("#ask input") && name.length === 1 && name !== "p") return;
   const act = ALWAYS[name] ?? (state.quiz ? quizKey(name) : KEYS[(event.shiftKey ? "Shift+" : "") + name]);
@@ -40,7 +40,7 @@ function keyed(event) {
   act();
 }
 
-// What a key does while questions are asked.
+// The action of a key while a question is open.
 function quizKey(name) {
   const { quiz } = state;
   if (quiz.done) return null;
@@ -58,7 +58,7 @@ function swiped(event) {
   if (!touched || event.changedTouches.length !== 1 || state.quiz) return;
   const [dx, dy] = [event.changedTouches[0].clientX - touched.x, event.changedTouches[0].clientY - touched.y];
   if (Math.abs(dx) < 40 || Math.abs(dx) < 2 * Math.abs(dy)) return;
-  // What can still be scrolled that way is scrolled.
+  // A panel that can still scroll that way scrolls instead.
   const { box, left } = touched;
   if (box && (dx < 0 ? left + box.clientWidth < box.scrollWidth - 1 : left > 0)) return;
   DO[dx < 0 ? "on" : "back"]();
@@ -79,7 +79,7 @@ window.lessonGo = (number, at) => {
   if (number !== state.take) setTake(number);
   go(at, false);
 };
-// What a step moves, as it is drawn at a time from 0 to 1: the panel, the place in its list, and the element.
+// The moving parts of a step, as drawn at a time from 0 to 1: panel, place in its list, element.
 window.lessonMove = (number, from, at, times) => {
   lessonGo(number, from);
   go(at, false, from);
@@ -99,7 +99,7 @@ window.lessonAsk = (at) => {
   Object.assign(state.quiz, { round: data.questions.map(reordered), at });
   question();
 };
-// What is said after the right answer, or after a known mistake, by its number.
+// The feedback to the right answer, or to a misconception by its number.
 window.lessonAnswer = (at, mistake) => {
   lessonAsk(at);
   const asked = open();
@@ -115,22 +115,22 @@ window.lessonRound = () => (ask(true), state.quiz.round.map((asked) => data.ques
 
 // ---- Begin.
 
-// The first moment, long before all of a large lesson is unpacked. Its numbers of items and lists are those that all has.
+// The first moment, drawn before a large lesson is unpacked. It has the same numbers of items and lists as the whole.
 async function drawFirst() {
   data = await unpacked("first");
   show(false);
   clearTimeout(show.later);
-  // No frame is painted where nobody looks.
+  // A hidden page paints no frames, hence the timeout.
   await new Promise((painted) => (requestAnimationFrame(() => setTimeout(painted)), setTimeout(painted, 100)));
   document.documentElement.dataset.first = Math.round(performance.now());
 }
 
 async function begin() {
   if (typeof DecompressionStream === "undefined") {
-    $("sentence").textContent = "This browser is too old to unpack the lesson: Chrome 80, Firefox 113, Safari 16.4 or a later one can.";
+    $("sentence").textContent = "This browser is too old to unpack the lesson: use Chrome 80, Firefox 113, Safari 16.4 or later.";
     return;
   }
-  // A link to another moment waits for that.
+  // A link to another moment needs the whole lesson.
   if (location.hash === "") await drawFirst();
   data = await unpacked("lesson");
   state.level = data.level;

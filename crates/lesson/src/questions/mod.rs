@@ -1,12 +1,10 @@
-//! Questions to ask before a step is shown, and about the ideas behind the steps. The correct answer to the
-//! first is what was recorded.
+//! Questions asked before a step is shown, and about the ideas behind the steps. The recording answers the
+//! former.
 //!
-//! - [`ideas`]: questions why, what if and about other cases: tables with the mistakes that lead to wrong
-//!   options
-//! - [`pool`]: all questions that are ready to be asked about a lesson, the few of them that make a round,
-//!   and options where a class votes
+//! - [`ideas`]: why, what-if and transfer questions, as tables; each wrong option names its misconception
+//! - [`pool`]: all questions about a lesson, the few that make a round, and options for a class that votes
 //!
-//! Here are the kinds of questions, a row each, and the random numbers that decide what is asked.
+//! This file has the kinds of questions, one row each, and the random numbers that select them.
 
 pub mod ideas;
 pub mod pool;
@@ -23,9 +21,9 @@ pub enum Answer {
     Lanes(u32),
     /// A number with a tolerance.
     Number {
-        /// The value that was recorded.
+        /// The recorded value.
         right: u32,
-        /// The largest difference that is accepted.
+        /// The largest accepted difference.
         within: u32,
     },
     /// True for yes, false for no.
@@ -34,12 +32,12 @@ pub enum Answer {
     Choice(u32),
 }
 
-/// The answer that the user gave.
+/// The user's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reply {
     /// The selected lanes, one bit each.
     Lanes(u32),
-    /// The number that was entered.
+    /// The entered number.
     Number(u32),
     /// True for yes, false for no.
     YesNo(bool),
@@ -59,7 +57,7 @@ impl Answer {
         }
     }
 
-    /// The reply that is exactly right.
+    /// The exactly correct reply.
     pub fn reply(self) -> Reply {
         match self {
             Self::Lanes(mask) => Reply::Lanes(mask),
@@ -76,36 +74,36 @@ impl Answer {
 pub struct Question {
     /// The kind of question.
     pub ask: Ask,
-    /// The position at which it is asked: nothing later may be shown.
+    /// The position at which it is asked; nothing later may be shown.
     pub at: usize,
-    /// The subject ([`About`]): a lane, an element (of a comparator the lower one); of an idea its place
-    /// among the lesson's; else 0.
+    /// The subject ([`About`]): a lane or an element (the lower one of a comparator); for an idea, its index
+    /// in the lesson; else 0.
     pub subject: u32,
     /// The question as shown to the user.
     pub text: String,
     /// The correct answer, as recorded.
     pub answer: Answer,
-    /// What can be chosen ([`Answer::Choice`]); else empty.
+    /// The options of an [`Answer::Choice`]; else empty.
     pub options: Vec<String>,
-    /// Wrong answers to which a known mistake leads; of options, all that are wrong.
+    /// Wrong answers with a known misconception; of options, all wrong ones.
     pub slips: Vec<Slip>,
-    /// Numbers among which the right one is for all who read the text: of leaves no more than there are.
+    /// The range that the text allows for a number: for example, at most the number of leaves.
     pub possible: RangeInclusive<u32>,
-    /// Why an idea is right; of a step, the recording says it.
+    /// Why the answer to an idea is right; for a step, the recording explains it.
     pub why: Option<String>,
 }
 
-/// A wrong answer that is no accident.
+/// A wrong answer that a misconception leads to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Slip {
-    /// What is said.
+    /// The wrong reply.
     pub reply: Reply,
-    /// What it is right of, and why that was not asked for.
+    /// What is wrong with it.
     pub says: String,
 }
 
 impl Question {
-    /// One without options and known mistakes.
+    /// A question without options and misconceptions.
     pub fn new(ask: Ask, at: usize, subject: u32, text: String, answer: Answer) -> Self {
         Self {
             ask,
@@ -120,12 +118,12 @@ impl Question {
         }
     }
 
-    /// The same, where a number is one of these.
+    /// Restricts a number to a range.
     pub(crate) fn among(self, possible: RangeInclusive<u32>) -> Self {
         Self { possible, ..self }
     }
 
-    /// Whether a reply can be right for all who read the text.
+    /// Whether the text allows a reply.
     pub fn is_possible(&self, reply: Reply) -> bool {
         !matches!(reply, Reply::Number(number) if !self.possible.contains(&number))
     }
@@ -135,8 +133,8 @@ impl Question {
         if self.ask.is_about_all() || self.ask.is_idea() { self.at } else { self.at + 1 }
     }
 
-    /// The position of the step that its text tells of: a ballot, where a slot is asked for. Two questions of
-    /// one step give each other away.
+    /// The position of the step that its text reveals: for a slot, the ballot. Two questions about one step
+    /// give each other away.
     pub fn tells(&self) -> usize {
         if self.ask.kind().tells == Tells::StepBefore { self.at.saturating_sub(1) } else { self.at }
     }
@@ -159,13 +157,13 @@ impl Question {
                 format!("{words}: ballot {}", hex(mask, width))
             }
             (Answer::Number { within, .. }, _) if within > 0 => {
-                format!("{words} (a guess up to {} off counts)", thousands(within.into()))
+                format!("{words} (a guess within {} counts)", thousands(within.into()))
             }
             _ => words,
         }
     }
 
-    /// What mistake leads to a reply, if it is a known one.
+    /// The misconception behind a reply, if it is a known one.
     pub fn slip(&self, reply: Reply) -> Option<&str> {
         self.slips.iter().find(|slip| slip.reply == reply).map(|slip| slip.says.as_str())
     }
@@ -176,22 +174,22 @@ pub fn letter(option: usize) -> char {
     char::from(b'A' + (option % 26) as u8)
 }
 
-/// How a question is picked among those that a step allows.
+/// How to pick a question among those that a step allows.
 pub(crate) struct Pick<'a> {
     pub(crate) random: &'a mut Random,
-    /// The answer that a question for yes or no should have.
+    /// The preferred answer of a yes/no question.
     pub(crate) wants: bool,
 }
 
 impl Pick<'_> {
-    /// One of some subjects, if there is one with the wanted answer: else any.
+    /// A random subject with the preferred answer; if there is none, any.
     pub(crate) fn of<'s, T>(&mut self, subjects: &'s [T], is: impl Fn(&T) -> bool) -> Option<&'s T> {
         let wanted: Vec<&T> = subjects.iter().filter(|subject| is(subject) == self.wants).collect();
         if wanted.is_empty() { self.random.one(subjects) } else { self.random.one(&wanted).copied() }
     }
 }
 
-/// Mistakes with what they lead to, but for those that lead to the right answer or where another one does.
+/// Misconceptions, without those that lead to the right answer or to the same reply as an earlier one.
 pub(crate) fn slips<const N: usize>(right: Reply, mistakes: [(Reply, String); N]) -> Vec<Slip> {
     let mut slips: Vec<Slip> = Vec::new();
     for (reply, says) in mistakes {
@@ -202,7 +200,7 @@ pub(crate) fn slips<const N: usize>(right: Reply, mistakes: [(Reply, String); N]
     slips
 }
 
-// Random numbers of which a seed gives the same ones everywhere: they decide what is asked.
+// Random numbers that select questions; a seed gives the same ones on every platform.
 
 /// A generator of random numbers: SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number
 /// generators, 2014).
@@ -210,7 +208,7 @@ pub(crate) fn slips<const N: usize>(right: Reply, mistakes: [(Reply, String); N]
 pub struct Random(u64);
 
 impl Random {
-    /// One that a seed begins.
+    /// A generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -223,7 +221,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`, each as likely as another; 0 if there is none.
+    /// A uniformly distributed number below `end`; 0 if `end` is 0.
     pub fn below(&mut self, end: usize) -> usize {
         // For the small numbers of a lesson, the bias of the multiplication is below 2⁻⁴⁰.
         ((u128::from(self.bits()) * end as u128) >> 64) as usize
@@ -234,7 +232,7 @@ impl Random {
         self.below(2) == 1
     }
 
-    /// Puts things into a random order (Fisher and Yates).
+    /// Shuffles a slice (Fisher and Yates).
     pub fn shuffle<T>(&mut self, things: &mut [T]) {
         for end in (2..=things.len()).rev() {
             let chosen = self.below(end);
@@ -242,13 +240,13 @@ impl Random {
         }
     }
 
-    /// One of some things; `None` if there are none.
+    /// A random element; `None` of an empty slice.
     pub fn one<'a, T>(&mut self, things: &'a [T]) -> Option<&'a T> {
         things.get(self.below(things.len()))
     }
 }
 
-// The kinds of questions, a row each: what they are about, how they are answered, and what they give away.
+// The kinds of questions, one row each: subject, form of the answer, and what they reveal.
 
 /// A kind of question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -267,37 +265,37 @@ pub enum Ask {
     Merges,
     /// Of a tree: how many leaves will be visited?
     Leaves,
-    /// Of a tree: how many leaves would be visited if boxes were visited as they lie?
+    /// Of a tree: how many leaves would be visited in curve order?
     Order,
     /// Of a tree: which lane's child is visited next?
     Child,
-    /// Of a tree: is the nearest child that is left visited?
+    /// Of a tree: is the nearest remaining child visited?
     Visited,
-    /// Of warp select: which lanes take their key?
+    /// Of warp select: which lanes insert their key?
     Takes,
     /// Of warp select: does this group cause a merge?
     Breaks,
-    /// Of a selection by digits: which bucket holds the k-th?
+    /// Of radix select: which bucket holds the k-th?
     Bucket,
-    /// Of a selection by digits: how many points are left after this pass?
+    /// Of radix select: how many points remain after this pass?
     Left,
-    /// Of threads with a query each: which lanes insert this point?
+    /// Of per-thread heaps: which lanes insert this point?
     Inserts,
-    /// Of threads with a query each: does a lane that does not insert have to wait?
+    /// Of per-thread heaps: does a lane that does not insert have to wait?
     Waits,
-    /// Of threads with a query each: how many rounds of sinking does the warp spend?
+    /// Of per-thread heaps: how many rounds of sinking does the warp spend?
     Rounds,
-    /// Of threads with a query each: how many lanes' slots are idle in these rounds?
+    /// Of per-thread heaps: how many lane slots are idle in these rounds?
     Idle,
-    /// Why is the algorithm as it is?
+    /// Why does the algorithm work this way?
     Why,
-    /// What would come of a change?
+    /// What would a change do?
     WhatIf,
-    /// What becomes of the idea in another case?
+    /// How does the idea transfer to another case?
     Transfer,
 }
 
-/// What a question is about in the picture.
+/// What a question refers to in the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
     /// Nothing in particular.
@@ -306,14 +304,14 @@ pub enum About {
     Lane,
     /// The comparator whose lower element is its subject.
     Comparator,
-    /// The element that is its subject, and the slot that it meets.
+    /// The element that is its subject, and the slot that it is compared with.
     Element,
 }
 
-/// What is pointed at in the picture to give a number.
+/// What can be clicked in the picture to enter a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pointed {
-    /// A lane, or the bucket that a lane has.
+    /// A lane, or the bucket of a lane.
     Lane,
     /// A slot of the buffer.
     Slot,
@@ -324,59 +322,59 @@ pub enum Pointed {
 pub enum Form {
     /// By lanes.
     Lanes {
-        /// What they do: `Voting`.
+        /// What the lanes do, such as `Voting`.
         doing: &'static str,
-        /// What is said while none is chosen.
+        /// The text while none is chosen.
         none: &'static str,
-        /// Whether the warp holds a ballot on it, which is the answer too.
+        /// Whether the answer is also a ballot.
         ballot: bool,
     },
     /// By a number.
     Number {
-        /// What it is the number of: `Lane`.
+        /// What it numbers, such as `Lane`.
         noun: &'static str,
-        /// What can be pointed at instead of typing it.
+        /// What can be clicked instead of typing it.
         pointed: Option<Pointed>,
     },
     /// By yes or no.
     YesNo,
-    /// By one of the options.
+    /// By an option.
     Choice,
 }
 
-/// A kind of question, with all that is known of it.
+/// The properties of a kind of question.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// Which one it is.
+    /// The kind.
     pub ask: Ask,
-    /// What it is about.
+    /// What it refers to.
     pub about: About,
     /// How it is answered.
     pub form: Form,
-    /// What of the recording it gives away.
+    /// What it reveals of the recording.
     pub tells: Tells,
 }
 
-/// What is seen once a question is asked or answered.
+/// What a question reveals once it is asked or answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tells {
     /// The step at which it is asked.
     Step,
-    /// That, and by its text also the answer to a question about the step before.
+    /// That step, and in its text the answer to a question about the step before.
     StepBefore,
-    /// How the search ends: until it is answered, nothing that is still to come may be seen.
+    /// How the search ends: until it is answered, nothing later may be seen.
     End,
-    /// No step at all: the answer is an idea.
+    /// No step: it asks about an idea.
     Idea,
 }
 
 impl Ask {
-    /// All that is known of the kind.
+    /// The row of the kind.
     pub fn kind(self) -> &'static Kind {
         &KINDS[self as usize]
     }
 
-    /// Whether it is about the whole search: until it is answered, nothing that is still to come may be seen.
+    /// Whether it is about the whole search: until it is answered, nothing later may be seen.
     pub fn is_about_all(self) -> bool {
         self.kind().tells == Tells::End
     }
@@ -386,7 +384,7 @@ impl Ask {
         self.kind().about == About::Element
     }
 
-    /// Whether it asks for an idea, not for what a step does.
+    /// Whether it is about an idea, not a step.
     pub fn is_idea(self) -> bool {
         self.kind().tells == Tells::Idea
     }
@@ -416,7 +414,7 @@ pub const KINDS: [Kind; 21] = [
     row(Ask::Order, About::All, number("Number", None), Tells::End),
     row(Ask::Child, About::All, number("Lane", Some(Pointed::Lane)), Tells::Step),
     row(Ask::Visited, About::Lane, Form::YesNo, Tells::Step),
-    row(Ask::Takes, About::All, lanes("Taking", "No lane takes its key", false), Tells::Step),
+    row(Ask::Takes, About::All, lanes("Inserting", "No lane inserts its key", false), Tells::Step),
     row(Ask::Breaks, About::All, Form::YesNo, Tells::Step),
     row(Ask::Bucket, About::All, number("Bucket", Some(Pointed::Lane)), Tells::Step),
     row(Ask::Left, About::All, number("Number", None), Tells::Step),

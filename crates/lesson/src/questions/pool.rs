@@ -1,5 +1,4 @@
-//! What is asked about a lesson: a pool of questions that are ready, and rounds of a few of them, drawn anew
-//! each time.
+//! The pool of questions about a lesson, and rounds of a few of them, drawn anew each time.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -10,23 +9,23 @@ use crate::lessons::{Lesson, Take};
 use crate::recording::Recording;
 use crate::state::Shape;
 
-/// Questions of a kind about each take in a pool.
+/// Questions per kind and take in a pool.
 const EACH: usize = 6;
 
-/// Questions of a kind about each take in a round; of ideas, one of each kind.
+/// Questions per kind and take in a round; one per kind for ideas.
 pub const EACH_IN_ROUND: usize = 2;
 
-/// No second question of a kind is asked in a round that has so many, unless its answer is yes or no.
+/// A round with this many questions gets a second one of a kind only if the answer is yes or no.
 const MOST_IN_ROUND: usize = 6;
 
-/// Steps that are tried for each question of a pool: at some of them it would have no clear answer.
+/// Steps to try for each question of a pool: at some, it has no clear answer.
 const TRIES: usize = 6;
 
-/// A question, and the number of the take that it is about.
+/// A take's number and a question about it.
 pub type Asked = (usize, Question);
 
-/// The questions that are ready about a lesson's takes, without two that are the same; none about a search
-/// with a mistake. A seed gives the same ones each time.
+/// The questions about a lesson's takes, without duplicates; none about a faulty search. A seed always gives
+/// the same ones.
 pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<Asked> {
     let mut random = Random::new(seed);
     let mut pool: Vec<Asked> = Vec::new();
@@ -53,9 +52,9 @@ pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<Asked> {
     pool
 }
 
-/// A few questions of a pool in the order in which they are asked: what is about the whole search first,
-/// since any step might give it away, and ideas last, since a reason may give away a step. None tells what a
-/// later one asks, and yes and no come up alike.
+/// A few questions of a pool, in order: first those about the whole search, because any step might give them
+/// away; ideas last, because their explanations may give away a step. None reveals the answer of a later one,
+/// and yes and no are balanced.
 pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
     let mut left: Vec<&Asked> = pool.iter().collect();
     random.shuffle(&mut left);
@@ -72,7 +71,7 @@ pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
                 .iter()
                 .find(|before| (before.0, before.1.ask) == (take, ask))
                 .map(|before| before.1.answer);
-            // What was asked with one answer is asked with the other, too.
+            // A yes/no kind is asked with both answers.
             if turn > 0 && chosen.len() >= MOST_IN_ROUND && !matches!(said, Some(Answer::YesNo(_))) {
                 continue;
             }
@@ -80,7 +79,7 @@ pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
                 (other.0, other.1.ask) == (take, ask)
                     && chosen.iter().all(|before| go_together(before, other))
             };
-            // The other answer, where there is one.
+            // The opposite of the first answer.
             let other = |asked: &&&Asked| {
                 matches!(
                     (said, asked.1.answer),
@@ -97,8 +96,8 @@ pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
     chosen.into_iter().cloned().collect()
 }
 
-/// Whether two questions can be asked in one round: they differ, and neither text tells the other's answer,
-/// as the ballot of which a slot is asked.
+/// Whether two questions can be asked in one round: they differ, and neither text reveals the other's answer,
+/// as a slot question reveals the ballot.
 fn go_together((take, one): &Asked, (other_take, other): &Asked) -> bool {
     let is_apart = take != other_take
         || one.tells() != other.tells()
@@ -107,8 +106,7 @@ fn go_together((take, one): &Asked, (other_take, other): &Asked) -> bool {
     (is_apart || is_shared) && (take, one) != (other_take, other)
 }
 
-/// The questions of a kind about a take, up to [`EACH`] at random steps; answers by yes and no alternate
-/// where both occur.
+/// Up to [`EACH`] questions of a kind about a take, at random steps; yes and no alternate where both occur.
 fn of_kind(take: &Take, ask: Ask, random: &mut Random) -> Vec<Question> {
     let recording = &take.recording;
     let places = places(recording, take.range.clone(), ask, random);
@@ -134,8 +132,8 @@ fn of_kind(take: &Take, ask: Ask, random: &mut Random) -> Vec<Question> {
     found
 }
 
-/// The steps of a range at which a kind of question can be asked, in random order; both answers by turns
-/// where the step is the answer.
+/// The steps of a range that suit a kind of question, in random order; yes and no alternate if the step
+/// decides the answer.
 fn places(recording: &Recording, range: Range<usize>, ask: Ask, random: &mut Random) -> Vec<usize> {
     if ask.is_about_all() {
         return vec![range.start];
@@ -150,7 +148,7 @@ fn places(recording: &Recording, range: Range<usize>, ask: Ask, random: &mut Ran
     random.shuffle(&mut yes);
     random.shuffle(&mut no);
     if ask == Ask::Taken && !yes.is_empty() {
-        // A single step has enough elements.
+        // One step has enough elements for all questions.
         return yes.iter().cycle().take(TRIES * EACH).copied().collect();
     }
     let (mut yes, mut no) = (yes.into_iter(), no.into_iter());
@@ -161,23 +159,22 @@ fn places(recording: &Recording, range: Range<usize>, ask: Ask, random: &mut Ran
     turns
 }
 
-// Options for a question of any kind, for a class that votes: the right answer among known mistakes and near
-// misses.
+// Options for any question, for a class that votes: the right answer among misconceptions and near misses.
 
-/// Options at most: A to D.
+/// Maximum number of options: A to D.
 pub const MOST_OFFERS: usize = 4;
 
-/// Something that can be voted for.
+/// An option to vote for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offer {
-    /// What it says.
+    /// The reply.
     pub reply: Reply,
-    /// The same in words.
+    /// The reply in words.
     pub text: String,
 }
 
-/// Two to four options for a question, exactly one of them right; numbers in their order, lanes and ideas in
-/// a random one.
+/// Two to four options for a question, exactly one of them right; numbers ascending, lanes and ideas in
+/// random order.
 pub fn offers(question: &Question, shape: Shape, random: &mut Random) -> Vec<Offer> {
     let mut replies = vec![question.answer.reply()];
     let mistakes = question.slips.iter().map(|slip| slip.reply);
@@ -191,7 +188,7 @@ pub fn offers(question: &Question, shape: Shape, random: &mut Random) -> Vec<Off
         }
     }
     match question.answer {
-        // As they were drawn.
+        // Options keep their drawn order.
         Answer::Choice(_) | Answer::Number { .. } => replies.sort_by_key(|reply| match reply {
             Reply::Number(number) | Reply::Choice(number) => *number,
             Reply::Lanes(_) | Reply::YesNo(_) => 0,
@@ -202,7 +199,7 @@ pub fn offers(question: &Question, shape: Shape, random: &mut Random) -> Vec<Off
     replies.into_iter().map(|reply| Offer { text: question.words(reply, shape.width), reply }).collect()
 }
 
-/// Wrong answers that are easily given, the likeliest first.
+/// Plausible wrong answers, the likeliest first.
 fn near_misses(question: &Question, shape: Shape, random: &mut Random) -> Vec<Reply> {
     match question.answer {
         Answer::YesNo(right) => vec![Reply::YesNo(!right)],
@@ -210,7 +207,7 @@ fn near_misses(question: &Question, shape: Shape, random: &mut Random) -> Vec<Re
         Answer::Lanes(right) => {
             let all = u32::MAX >> (32 - shape.width);
             let bit = |random: &mut Random| 1 << random.below(shape.width as usize);
-            // The others, counted from 1, one too many or too few.
+            // The complement, counted from 1, one too many or too few.
             let masks = [
                 all & !right,
                 (right << 1) & all,
@@ -223,14 +220,14 @@ fn near_misses(question: &Question, shape: Shape, random: &mut Random) -> Vec<Re
             masks.into_iter().map(Reply::Lanes).collect()
         }
         Answer::Number { right, within } => {
-            // A lane has a number below W, and the slots end with K.
+            // Lanes are below W, slots below K.
             let end = match question.ask.kind().form {
                 Form::Number { pointed: Some(Pointed::Lane), .. } => shape.width,
                 Form::Number { pointed: Some(Pointed::Slot), .. } => shape.capacity(),
                 _ => u32::MAX,
             };
             let step = if within == 0 { 1 } else { within + (within / 2).max(1) };
-            // The right one is not always in the middle.
+            // So that the right one is not always in the middle.
             let signs: &[i64] = random
                 .one(&[[1, -1, 2, 3, -2].as_slice(), &[1, 2, 3, -1, -2], &[-1, -2, 1, 2, 3]])
                 .copied()

@@ -1,4 +1,4 @@
-//! What is asked is drawn anew each time, and nothing that is shown while it is asked gives the answer away.
+//! Rounds differ, and nothing shown with an open question gives the answer away.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -47,7 +47,7 @@ fn a_round_is_another_one_each_time_and_asks_nothing_twice() {
                 .map(|(_, question)| (!question.ask.is_about_all(), question.ask.is_idea()))
                 .collect();
             assert!(order.is_sorted(), "what is about all of it comes first, ideas last: {order:?}");
-            // No text tells what another question asks: a slot's has the ballot.
+            // No text reveals the answer of another question: a slot's text has the ballot.
             for (at, (take, one)) in round.iter().enumerate() {
                 let of_step = |question: &Question| {
                     !question.ask.is_idea() && !question.ask.is_about_all() && !question.ask.shares_steps()
@@ -87,7 +87,7 @@ fn yes_and_no_come_up_alike() {
     assert!(said.values().all(|[no, yes]| no.abs_diff(*yes) * 10 <= no + yes), "{said:?}");
 }
 
-/// A take whose search went on otherwise: nothing after a position, and other ends of the searches beside it.
+/// A take with another future: no steps after a position, and other final counts in the baselines.
 fn without_end(take: &Take, position: usize) -> Take {
     let recording = &take.recording;
     let (parameters, problem, steps) =
@@ -128,16 +128,15 @@ fn without_end(take: &Take, position: usize) -> Take {
     Take { recording: Arc::new(short.with_baseline(beside)), ..take.clone() }
 }
 
-/// What is drawn of a take while a question is asked.
+/// The drawing of a take while a question is open.
 fn drawn(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Scene {
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(position);
     page(lesson, take, &View { asking: true, ..View::of(&cursor, text) }, [1280.0, 720.0])
 }
 
-/// All that is drawn of a take while a question is asked, panel by panel. Scales are those of a whole
-/// recording, so that they stay the same from step to step: the colours' is the same in both, and the lengths
-/// of the meter's bars are left out.
+/// The drawing of each panel while a question is open. Scales cover a whole recording: both takes share the
+/// colour scale, and the lengths of the meter's bars are ignored.
 fn in_full(lesson: &Lesson, take: &Take, position: usize, text: f32) -> Vec<String> {
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(position);
@@ -160,9 +159,8 @@ fn texts(scene: &Scene) -> impl Iterator<Item = &str> {
         .filter_map(|shape| if let Drawn::Text { text, .. } = shape { Some(text.as_str()) } else { None })
 }
 
-/// The strongest that can be said: what is drawn while a question is open is the same whatever comes next,
-/// and however the search ends. A search that stops there, whose steps are not known and whose counts are
-/// others, is drawn the same to the last shape.
+/// The drawing with an open question does not depend on later steps: a search that stops there, with other
+/// final counts, is drawn the same to the last shape.
 #[test]
 fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
     let mut compared = 0;
@@ -198,7 +196,7 @@ fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
     assert!(beside(&takes) == beside(&takes.iter().map(|take| without_end(take, 0)).collect::<Vec<_>>()));
 }
 
-/// What can be worked out from what is drawn is not written there, and nothing rings it.
+/// The answer is neither written nor marked, even if it can be worked out from the drawing.
 #[test]
 fn no_answer_is_written_or_ringed_while_it_is_asked_for() {
     for lesson in &LESSONS {
@@ -208,7 +206,7 @@ fn no_answer_is_written_or_ringed_while_it_is_asked_for() {
             let width = take.recording.shape().width;
             let scene = drawn(lesson, take, question.at, 16.0);
             let right = question.right(width);
-            // Of an idea the option, of several lanes their names; numbers and single lanes are cells of the
+            // The option of an idea, or the names of several lanes; numbers and single lanes are cells of the
             // picture.
             if question.ask.is_idea() && right.len() > 4
                 || matches!(question.answer, Answer::Lanes(mask) if mask.count_ones() > 1)

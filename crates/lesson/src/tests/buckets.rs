@@ -1,4 +1,4 @@
-//! A recorded selection by digits is its twin's, finds the neighbours, and every step is what it says.
+//! A recorded radix select equals its twin, finds the neighbours, and every step is correct.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;

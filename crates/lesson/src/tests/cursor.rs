@@ -1,4 +1,4 @@
-//! Going anywhere is exact, and costs no more than a frame has time for.
+//! Seeking is exact, and fits into the time of a frame.
 
 use proptest::prelude::*;
 

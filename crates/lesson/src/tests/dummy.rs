@@ -1,5 +1,4 @@
-//! A sixth algorithm, insertion into a sorted list: what is here and its row is all that a lesson about it
-//! needs.
+//! A sixth algorithm, insertion into a sorted list: this file and a row are all that it needs.
 
 use std::io::{self, Write};
 
@@ -38,7 +37,7 @@ pub struct DummyState {
     compared: u32,
 }
 
-/// What the dummy is held against: nothing.
+/// The dummy's baseline: none.
 #[derive(Debug)]
 pub struct Dummy;
 
@@ -137,7 +136,7 @@ impl Algorithm for Dummy {
     }
 
     fn start(&self) -> &'static str {
-        "and the list is empty"
+        "the list is empty"
     }
 }
 
@@ -208,7 +207,7 @@ fn a_new_algorithm_is_replayed_told_drawn_asked_and_written() {
     assert!(cursor.next_mark(Mark::BallotHit).is_some());
 
     // Told, and written as steps that are read back.
-    assert!(sentence(&cursor).ends_with("and the list is empty."));
+    assert!(sentence(&cursor).ends_with("the list is empty."));
     let mut file = Vec::new();
     jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();
     let text = String::from_utf8(file).unwrap();

@@ -1,4 +1,4 @@
-//! Every mistake breaks an invariant in the step that it is made in, and has consequences.
+//! Every fault breaks an invariant in its step, and has an effect.
 
 use super::*;
 use crate::algorithms::kernel::KERNEL;
@@ -7,7 +7,7 @@ use crate::invariants::first_broken;
 use crate::lessons::{self, Choice, Take};
 use crate::picture::Target;
 
-/// A mistake in its lesson's data.
+/// A fault with its lesson's data.
 fn made(row: &Row) -> Take {
     let lesson = lessons::named(row.lesson).unwrap().with_data_for(row.fault);
     let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
@@ -51,8 +51,7 @@ fn every_mistake_breaks_its_invariant_and_has_its_consequences() {
             consequences.verdict()
         );
         assert_eq!(fault::row(row.fault).id, fault::named(row.id).unwrap().id);
-        // The line that is named runs in the step, or is the one that reads what the step left, or the
-        // barrier before that.
+        // The named line runs in the step, reads the step's result, or is the barrier before that.
         let step = &recording.steps()[broken.position - 1];
         let lines = [
             KERNEL.line_of(step),
@@ -64,8 +63,7 @@ fn every_mistake_breaks_its_invariant_and_has_its_consequences() {
     }
 }
 
-/// The picture replays what the twin did, mistakes and all: the state at the end has the neighbours that the
-/// twin found.
+/// Replay includes the fault: the final state has the neighbours that the twin found.
 #[test]
 fn the_replay_is_the_faulty_search() {
     for row in &FAULTS {
@@ -105,8 +103,7 @@ fn late_writes_are_lost() {
     assert_eq!(lost, 16, "what was in the slots before the first append is read");
 }
 
-/// A mistake costs nothing where it does not occur: without equal distances, comparing distances alone
-/// changes nothing.
+/// A fault may have no effect: without equal distances, comparing only distances changes nothing.
 #[test]
 fn what_the_data_do_not_bring_about_is_said() {
     let lesson = lessons::named("merge").unwrap();
@@ -115,14 +112,11 @@ fn what_the_data_do_not_bring_about_is_said() {
     assert_eq!(faulty.recording.steps(), sound.recording.steps());
     let consequences = faulty.recording.consequences().unwrap();
     assert_eq!((&consequences.broken, &consequences.wrong[..]), (&None, &[][..]));
-    assert_eq!(
-        consequences.verdict(),
-        "Nothing comes of it with these data: the neighbours are right, and so are the counts."
-    );
+    assert_eq!(consequences.verdict(), "No effect on these data: the neighbours and the counts are right.");
     assert!(lesson.questions(&faulty).is_empty() && !lesson.questions(&sound).is_empty());
 }
 
-/// Every mistake ends, and is replayed, in every shape of a warp.
+/// Every fault terminates, and is replayed, in every shape of a warp.
 #[test]
 fn every_shape_makes_every_mistake() {
     for (width, registers) in [(4u32, 1usize), (4, 32), (8, 4), (16, 2), (32, 1), (32, 8)] {
@@ -149,18 +143,18 @@ fn every_shape_makes_every_mistake() {
 fn what_cannot_be_broken_is_refused() {
     assert_eq!(
         fault::named("gravity").unwrap_err().to_string(),
-        "gravity is no mistake that can be made on purpose: there are no-barrier, direction, no-mirror, \
-         no-revote, dropped, stale, distance-only"
+        "unknown fault `gravity`; available: no-barrier, direction, no-mirror, no-revote, dropped, stale, \
+         distance-only"
     );
     let lesson = lessons::named("warp-select").unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     assert_eq!(
         lesson.broken(&take, Fault::Stale).unwrap_err().to_string(),
-        "lesson warp-select cannot be broken: mistakes are made in the kernel's search, as in lesson search"
+        "lesson warp-select has no faults: only lessons on the kernel's search do, such as search"
     );
 }
 
-/// A file of steps names the mistake; one of a sound search is as it was.
+/// A file of steps names the fault; that of a sound search is unchanged.
 #[test]
 fn a_file_names_the_mistake() {
     let take = made(&FAULTS[2]);

@@ -1,4 +1,4 @@
-//! What a GPU would have written, read back. No GPU is needed: the twin writes it.
+//! Decoding of GPU traces. No GPU is needed: the twin writes the traces.
 
 use proptest::prelude::*;
 
@@ -161,7 +161,7 @@ fn batches_are_found_again() {
     }
 }
 
-/// Where the changes of the first layer stand.
+/// The index of the first layer's changes.
 fn first_layer(words: &[u32]) -> usize {
     words.windows(4).position(|words| words == [kind::SWAPPED, kind::LAYER, 2, 1]).unwrap() + 4
 }
@@ -195,9 +195,8 @@ fn what_differs_is_named() {
     let (low, high) = (2 * lane, 2 * lane + 1);
     let message = tell(torn, &neighbours);
     assert!(
-        message.contains(&format!(
-            "on the GPU element {high} changed, and element {low}, which it was compared with, did not"
-        )),
+        message
+            .contains(&format!("on the GPU element {high} changed, but its partner, element {low}, did not")),
         "{message}"
     );
 
@@ -205,11 +204,11 @@ fn what_differs_is_named() {
     moved.swap(3, 4);
     assert_eq!(
         tell(words.clone(), &moved),
-        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+        "rank 3: the GPU's neighbours differ from the result of its own steps"
     );
     assert_eq!(
         tell(words.clone(), &neighbours[..39]),
-        "rank 39: the GPU's neighbours are not those that its own steps lead to"
+        "rank 39: the GPU's neighbours differ from the result of its own steps"
     );
     assert_eq!(
         tell(words[..7].to_vec(), &neighbours),
@@ -221,7 +220,7 @@ fn what_differs_is_named() {
     );
 }
 
-/// A long step is shown about where it differs.
+/// A long step is shown around its first difference.
 #[test]
 fn a_long_difference_is_cut_to_what_differs() {
     let (twin, mut words, neighbours) = pair("uniform:n=2000,d=2", 0, 512, None);
@@ -352,7 +351,7 @@ fn what_differs_in_a_tree_is_named() {
     moved.swap(3, 4);
     assert_eq!(
         tell(words.clone(), &moved),
-        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+        "rank 3: the GPU's neighbours differ from the result of its own steps"
     );
     assert_eq!(
         tell(words[..words.len() - 1].to_vec(), &neighbours),
@@ -364,8 +363,8 @@ fn what_differs_in_a_tree_is_named() {
     );
 }
 
-/// Every bit of a tree's trace counts, but of a child's key and of the position that a merge ends with, of
-/// which steps say nothing.
+/// Every bit of a tree's trace is checked, except a child's key and the position at the end of a merge, which
+/// steps do not contain.
 #[test]
 fn every_changed_bit_of_a_tree_is_found() {
     let (twin, mut words, neighbours) = tree_pair("uniform:n=700,d=2", 0, 40);
@@ -510,7 +509,7 @@ fn what_differs_in_queues_is_named() {
     moved.swap(3, 4);
     assert_eq!(
         tell(words.clone(), &moved),
-        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+        "rank 3: the GPU's neighbours differ from the result of its own steps"
     );
     let mut longer = words.clone();
     longer.push(queue_kind::DRAINED);
@@ -584,7 +583,7 @@ fn what_the_gpu_writes_of_passes_becomes_the_twins_steps() {
     }
 }
 
-/// Every bit of the trace of passes counts.
+/// Every bit of the trace of passes is checked.
 #[test]
 fn every_changed_bit_of_passes_is_found() {
     let (twin, mut words, neighbours) = pass_pair("uniform:n=700,d=2", 0, 40);
@@ -610,7 +609,7 @@ fn every_changed_bit_of_passes_is_found() {
     moved.swap(3, 4);
     assert_eq!(
         tell(words.clone(), &moved),
-        "rank 3: the GPU's neighbours are not those that its own steps lead to"
+        "rank 3: the GPU's neighbours differ from the result of its own steps"
     );
     for length in 0..words.len() {
         let refused = compared_passes(&twin, words[..length].to_vec(), &neighbours);
@@ -629,7 +628,7 @@ fn every_changed_bit_of_passes_is_found() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Every bit of a trace counts, and no word makes the reader panic.
+    /// Every bit of a trace is checked, and no word makes the reader panic.
     #[test]
     fn a_changed_word_is_found(
         at in any::<prop::sample::Index>(),
@@ -660,7 +659,7 @@ proptest! {
         prop_assert!(refused);
     }
 
-    /// No word makes the reader of queues panic, and steps that are taken for the twin's are the twin's.
+    /// No word makes the reader of queues panic, and accepted steps equal the twin's.
     #[test]
     fn a_changed_word_of_queues_is_found_or_of_no_step(
         at in any::<prop::sample::Index>(),

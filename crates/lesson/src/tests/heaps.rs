@@ -1,4 +1,4 @@
-//! Recorded threads with a query each are their twin, and every step is what it says.
+//! Recorded per-thread heaps equal their twin, and every step is correct.
 
 use std::collections::BTreeSet;
 
@@ -114,7 +114,7 @@ fn every_step_is_what_it_says() {
                         (0..shape.width).filter(below).map(|lane| 1 << lane).sum::<u32>(),
                         "{what}"
                     );
-                    // A round follows, if there are children, or else the warp goes on.
+                    // A round follows if there are children; else the warp continues.
                     let next = &recording.steps()[at + 1];
                     match (lanes, shape.k) {
                         (0, _) => assert!(
@@ -185,7 +185,7 @@ fn every_step_is_what_it_says() {
     }
 }
 
-/// A point of which some lane inserts is a stage; lane 0's own are a merge's level.
+/// A point that some lane inserts is at level stage; lane 0's insertions are at level merge.
 #[test]
 fn levels_stop_where_keys_were_inserted() {
     for case in [CASES[0], CASES[5]] {
@@ -280,7 +280,7 @@ fn steps_are_read_back_as_they_were_written() {
     }
 }
 
-/// No lane has the query of another, unless there are fewer points than lanes.
+/// All lanes have different queries, unless there are fewer points than lanes.
 #[test]
 fn lanes_have_queries_of_their_own() {
     let recording = recorded_heaps(("uniform:n=256,d=2", 128, 15, 8));
@@ -295,6 +295,6 @@ fn lanes_have_queries_of_their_own() {
 fn a_warp_of_another_width_is_refused() {
     let refused =
         |k, width| record_heaps(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
-    assert_eq!(refused(8, 5), "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes");
-    assert_eq!(refused(257, 8), "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane");
+    assert_eq!(refused(8, 5), "width = 5: must be 4, 8, 16 or 32 lanes");
+    assert_eq!(refused(257, 8), "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 per lane");
 }

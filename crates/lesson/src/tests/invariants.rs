@@ -1,4 +1,4 @@
-//! The twin as it should be breaks no invariant, and each invariant notices when it is broken.
+//! The sound twin breaks no invariant, and each invariant detects its violation.
 
 use proptest::prelude::*;
 
@@ -125,8 +125,8 @@ fn other_searches_have_no_badge() {
     assert_eq!(first_broken(&recording), None);
 }
 
-/// Spoils the first step that can be spoilt of a sound recording, and returns which invariant notices, and
-/// how many steps later.
+/// Corrupts the first suitable step of a sound recording; returns the invariant that detects it, and how many
+/// steps later.
 fn spoilt((spec, row): (&str, usize), spoil: impl Fn(&mut Step) -> bool) -> (&'static str, usize) {
     let sound = recorded(spec, row, 13, 8);
     let mut steps: Vec<Step> = (0..sound.len()).map(|at| sound.step(at).into_owned()).collect();
@@ -238,7 +238,7 @@ fn every_invariant_notices() {
     for (invariant, data, later, spoil) in cases {
         assert_eq!(spoilt(data, spoil), (invariant, later));
     }
-    // What a minimum should have taken is lost: what is left need not be bitonic, either.
+    // Keys that the minimum should have taken are lost; the rest may not even be bitonic.
     let (invariant, later) = spoilt(uniform, |step| match step {
         Step::Minimum { taken } => std::mem::take(taken).count() > 0,
         _ => false,
@@ -246,7 +246,7 @@ fn every_invariant_notices() {
     assert!(["bitonic", "smallest"].contains(&invariant) && later == 0, "{invariant}");
 }
 
-/// Keys that are lost between steps are missed at the next swap, after the merge, and in the end.
+/// Keys lost between steps are detected at the next swap, after the merge, and at the end.
 #[test]
 fn what_is_lost_on_the_way_is_missed() {
     let sound = recorded("uniform:n=300,d=2", 9, 13, 8);
@@ -259,7 +259,7 @@ fn what_is_lost_on_the_way_is_missed() {
     // Without any merge the registers are empty in the end.
     let merge = |step: &Step| !matches!(step, Step::Batch { .. } | Step::Finished);
     assert_eq!(without(&merge), Some("answer"), "nothing was searched");
-    // Without a sort the minimum meets keys in no order.
+    // Without a sort, the minimum compares unsorted keys.
     assert_eq!(without(&|step| matches!(step, Step::Layer { pass: Pass::Sort, .. })), Some("bitonic"));
     // Without a swap the buffer's keys never come to the registers.
     assert!(without(&|step| matches!(step, Step::Swap)).is_some());

@@ -1,4 +1,4 @@
-//! Every lesson records, and each of its questions has a right answer.
+//! Every lesson can be recorded, and each question has one right answer.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
@@ -119,7 +119,7 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
                 most * shape.width - needs.iter().sum::<u32>()
             })
         }
-        // Tests of their own work these out.
+        // Separate tests check these.
         Ask::Why | Ask::WhatIf | Ask::Transfer => question.answer.reply(),
         Ask::Bucket | Ask::Left => {
             let distances = lockstep::distances_to(recording.problem(), 0, 0..shape.n as usize);
@@ -163,7 +163,7 @@ fn every_question_has_one_right_answer() {
                 );
                 let wrong = match right {
                     Reply::Lanes(mask) => Reply::Lanes(mask ^ 1),
-                    // Half as many again is off by more than any guess may be.
+                    // Off by a half, which no tolerance accepts.
                     Reply::Number(number) => Reply::Number(number + number / 2 + 1),
                     Reply::YesNo(yes) => Reply::YesNo(!yes),
                     Reply::Choice(option) => Reply::Choice(option + 1),
@@ -193,7 +193,7 @@ fn lessons_show_what_they_are_about() {
     for wrong in ["14", "0", "seek", ""] {
         assert_eq!(
             named(wrong).unwrap_err().to_string(),
-            format!("lesson {wrong}: there are lessons 1 to 13: {ids}")
+            format!("unknown lesson `{wrong}`; available: 1 to 13, or {ids}")
         );
     }
     assert!(LESSONS.iter().all(|lesson| named(lesson.id).unwrap().number == lesson.number
@@ -306,11 +306,11 @@ fn a_broken_file_is_named_by_its_line() {
     assert!(why(&text.replacen("\"step\":\"group\"", "\"step\":\"gruop\"", 1)).starts_with("line 3: "));
     assert!(
         why(&text.replacen("\"swapped\":[", "\"swapped\":[4000000000],\"rest\":[", 1))
-            .contains("there is no element 4000000000")
+            .contains("element 4000000000 is out of range")
     );
 }
 
-/// A handout in full: all that stands in it stands there escaped, and it asks for no other file.
+/// A full handout: its texts are escaped, and it loads no other file.
 #[test]
 fn handouts_hold_what_they_promise() {
     for lesson in &LESSONS {
@@ -332,7 +332,7 @@ fn handouts_hold_what_they_promise() {
         assert_eq!(text.matches("<figure ").count(), moments.positions.len().min(3));
         assert_eq!(text.matches("<svg ").count(), text.matches("</svg>").count());
         for &at in &moments.positions {
-            // A caption says what its picture leaves to it.
+            // The caption has the sentence that the picture omits.
             let sentence = escaped(&film.sentence(at));
             assert!(
                 text.contains(&format!("<figure id=\"step-{at}\">"))
@@ -343,7 +343,7 @@ fn handouts_hold_what_they_promise() {
                 crate::text::thousands(at as u64)
             )));
         }
-        // Of one take, what happened in between is told, too.
+        // With one take, the steps in between are described, too.
         let sentences = if takes.len() == 1 { moments.all.len().min(400) } else { moments.positions.len() };
         assert!(text.matches("<b class=\"step\">").count() >= sentences);
         // A ballot can be worked out on paper.
@@ -355,7 +355,7 @@ fn handouts_hold_what_they_promise() {
             })
             .count();
         assert_eq!(text.matches("Distances from lane 0 on: ").count(), ballots);
-        // Answers are on a page of their own, and only there.
+        // Answers are only on their separate page.
         let (before, answers) = text.split_once("<section class=\"apart\">").expect("a page of answers");
         assert_eq!(answers.matches("class=\"right\"").count(), questions.len());
         assert!(
@@ -414,7 +414,7 @@ fn a_handout_has_the_readers_colours_or_those_that_were_asked_for() {
     assert_eq!(error.kind(), std::io::ErrorKind::Interrupted);
 }
 
-/// What paragraphs say in numbers is what is counted.
+/// Numbers in paragraphs equal the recorded counts.
 #[test]
 fn paragraphs_say_what_holds() {
     let six = named("order").unwrap();
@@ -469,7 +469,7 @@ fn paragraphs_say_what_holds() {
     );
 }
 
-/// The texts are of what is recorded, whatever is chosen.
+/// Texts have the sizes of the recording, whatever the overrides.
 #[test]
 fn texts_have_the_sizes_of_the_recording() {
     for lesson in &LESSONS {
@@ -485,7 +485,7 @@ fn texts_have_the_sizes_of_the_recording() {
     assert!(wide.says(wide.goal, shape).starts_with("Sort 64 keys with 4 lanes,"));
 }
 
-/// Every lesson comes after those that it builds on, and the route is a story of its own.
+/// Every lesson comes after its prerequisites, and the route is self-contained.
 #[test]
 fn the_story_has_an_order() {
     for lesson in &LESSONS {

@@ -1,4 +1,4 @@
-//! What is counted is what was executed: by hand, by an observer of the twin, and lane by lane.
+//! Counts equal executed instructions: by hand, by an observer of the twin, and lane by lane.
 
 use std::path::Path;
 
@@ -118,7 +118,7 @@ impl<const W: usize> Observer<W> for Counter {
     fn appended(&mut self) {
         let placed = std::mem::take(&mut self.placed);
         self.add(Kind::Write, 1, placed);
-        // The slots, how many there are, and who has none.
+        // The slots, their number, and the lanes without one.
         self.add(Kind::Vote, 3, 3 * W as u64);
     }
     fn filtered_again(&mut self, rest: u32, _candidates: u32) {
@@ -189,7 +189,7 @@ fn observe<const W: usize>(problem: &Problem, counter: Counter) -> [(u64, u64); 
     observer.work
 }
 
-/// What lanes do together is what each does alone.
+/// Lanes together do the same work as each alone.
 #[test]
 fn a_warp_of_threads_executes_what_its_threads_do() {
     let spec = "uniform:n=120,d=2";
@@ -265,7 +265,7 @@ fn a_meter_has_all_ways_at_every_moment() {
     assert!(record_queues(problem("uniform:n=300,d=2", 1, 3, 16), 0, 8, "").unwrap().meter().is_none());
 }
 
-/// What the lesson's paragraph says of its own data.
+/// Claims of the lesson's paragraph about its own data.
 #[test]
 fn the_lesson_shows_what_it_says() {
     let take = named("heap").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);

@@ -1,4 +1,4 @@
-//! A recorded search of warp select is its twin's, and every step is what it says.
+//! A recorded warp select equals its twin, and every step is correct.
 
 use std::collections::BTreeSet;
 
@@ -151,7 +151,7 @@ fn every_step_is_what_it_says() {
                             "{case:?}, step {at}"
                         );
                     }
-                    // A merge follows where the invariant is broken, and only there.
+                    // A merge follows exactly where the invariant is broken.
                     assert_eq!(
                         recording.steps()[at + 1]
                             == Step::Own(OwnStep::WarpSelect(WarpSelectStep::QueuesSorted)),
@@ -218,7 +218,7 @@ fn a_seek_is_a_fresh_replay() {
             cursor.seek(position);
             assert_eq!(*cursor.state(), fresh(&recording, position));
         }
-        // Back at each level, from the end: never on, never out of what is there.
+        // Backwards at each level from the end: never forwards, never out of range.
         for level in Level::ALL {
             cursor.seek(recording.len());
             let mut stops = vec![cursor.position()];
@@ -286,6 +286,6 @@ fn a_queue_of_another_warp_is_refused() {
     let refused = |k, width| {
         record_queues(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string()
     };
-    assert_eq!(refused(8, 5), "width = 5: a warp of a lesson has 4, 8, 16 or 32 lanes");
-    assert_eq!(refused(257, 8), "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 a lane");
+    assert_eq!(refused(8, 5), "width = 5: must be 4, 8, 16 or 32 lanes");
+    assert_eq!(refused(257, 8), "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 per lane");
 }

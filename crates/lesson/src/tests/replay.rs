@@ -1,4 +1,4 @@
-//! What is replayed is what was searched, and every step is what it says.
+//! Replay equals the search, and every step is correct.
 
 use proptest::prelude::*;
 
@@ -51,7 +51,7 @@ fn agrees(problem: &Arc<Problem>, width: u32, batch: Option<usize>) -> Result<Re
     Ok(recording)
 }
 
-/// Checks every step against the state before it, by the plain words of its definition.
+/// Checks every step against the state before it, by its definition.
 fn every_step_is_true(recording: &Recording) -> Result<(), TestCaseError> {
     let shape = recording.shape();
     let (capacity, all) = (shape.capacity(), (1u64 << shape.width) - 1);
@@ -217,8 +217,8 @@ fn the_recorded_network_sorts_every_zero_one_sequence() {
 fn what_no_warp_holds_is_refused() {
     let refused =
         |k, width| record(problem("uniform:n=300,d=2", 0, 0, k), 0, width, None, "").unwrap_err().to_string();
-    assert_eq!(refused(8, 12), "width = 12: a warp of a lesson has 4, 8, 16 or 32 lanes");
-    assert_eq!(refused(129, 4), "k = 129: a warp of 4 lanes holds up to 128 neighbours, 32 a lane");
+    assert_eq!(refused(8, 12), "width = 12: must be 4, 8, 16 or 32 lanes");
+    assert_eq!(refused(129, 4), "k = 129: a warp of 4 lanes holds up to 128 neighbours, 32 per lane");
 }
 
 #[test]

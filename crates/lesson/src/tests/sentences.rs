@@ -1,6 +1,6 @@
-//! Every text with a number says what is so: each lesson is replayed, each sentence of each moment is read by
-//! a row of [`ROWS`], and its numbers are held against the points and a search restated here. A sentence with
-//! a number that no row reads is a failure: it needs one.
+//! Checks every text with a number: each lesson is replayed, each sentence of each moment is parsed by a row
+//! of [`ROWS`], and its numbers are compared with the points and with a search reimplemented here. A sentence
+//! with a number that no row parses is a failure: add a row.
 
 use std::collections::HashMap;
 
@@ -142,7 +142,7 @@ impl Search {
     }
 }
 
-/// What a row's template read: `#` a whole number, `~` a distance, `@` lanes, `%` a ballot.
+/// The values of a template's holes: `#` an integer, `~` a distance, `@` lanes, `%` a ballot.
 struct Read(Vec<String>);
 
 impl Read {
@@ -187,8 +187,8 @@ impl Read {
     }
 }
 
-/// Reads a text by a template: the holes above, `*` for anything without a digit, and `[a|b]` for one of
-/// several.
+/// Matches a text with a template: the holes above, `*` for anything without a digit, and `[a|b]` for
+/// alternatives.
 fn read(template: &str, text: &str, found: &mut Vec<String>) -> bool {
     let Some(first) = template.chars().next() else { return text.is_empty() };
     let rest = &template[first.len_utf8()..];
@@ -377,8 +377,8 @@ impl Truth {
         self.one_by_one.iter().filter(|&&point| point < self.search.seen).count() as u64
     }
 
-    /// The lanes of the last vote as the circle of now divides them: within it and not yet among the nearest,
-    /// and outside.
+    /// The lanes of the last vote, divided by the current circle: inside and not yet among the nearest, and
+    /// outside.
     fn divided(&self) -> [u64; 2] {
         let is_tree = self.now.descent().is_some();
         let votes = self.search.votes;
@@ -428,8 +428,8 @@ impl Truth {
         (lane as u64, distance_of(*key))
     }
 
-    /// The last pass of a selection by digits, worked out from the distances: rank looked for, of how many,
-    /// digit, how many before it and in it.
+    /// The last pass of radix select, worked out from the distances: wanted rank, number of points, digit,
+    /// points before it and in it.
     fn pass(&self, pass: usize) -> [u64; 5] {
         let bits = self.shape().width.ilog2();
         let kth = distance_of(self.sorted()[self.k() as usize - 1]).to_bits();
@@ -468,7 +468,7 @@ impl Truth {
 /// All sentences with numbers.
 static ROWS: &[Row] = &[
     // The kernel's steps.
-    ("Before the first step: the # nearest of # are asked for, *", |t, r| {
+    ("Before the first step: we want the # nearest of #; *", |t, r| {
         t.step.is_none() && r.is(&[t.k(), t.n()])
     }),
     ("The block loads # points into shared memory: points # to #", |t, r| {
@@ -542,7 +542,7 @@ static ROWS: &[Row] = &[
         r.is(&[t.all()])
     }),
     (
-        "[Sort|Re-sort], size #, stride #: each lane compares [with lane ^ # by shuffle|keys of its own, \
+        "[Sort|Re-sort], size #, stride #: each lane compares [with lane ^ # by shuffle|its own keys, \
          without a shuffle]; # of # pairs swap[s|]",
         |t, r| {
             let ([size, stride], lanes) = (t.layer(), t.layer()[1] / u64::from(t.shape().registers));
@@ -559,7 +559,7 @@ static ROWS: &[Row] = &[
          # of the candidates stay, # of the intermediate result",
         |t, r| r.is(&[t.all() - 1, t.all() - t.taken_keys(), t.taken_keys()]),
     ),
-    ("The # smallest are left, in bitonic order", |t, r| {
+    ("The # smallest remain, in bitonic order", |t, r| {
         let mut both = [t.before.registers.as_slice(), &t.before.buffer].concat();
         let mut kept = t.now.registers.clone();
         both.sort_unstable();
@@ -601,8 +601,8 @@ static ROWS: &[Row] = &[
             && (r.len() < 3 || r.n(2) == u64::from(t.search.seen) && r.n(2) == t.n())
     }),
     (
-        "@ had no slot and vote[s|] again, against max_distance ~: [none is closer any longer|@ [is|are] \
-         still closer], ballot %",
+        "@ had no slot and vote[s|] again, against max_distance ~: [none is still closer|@ [is|are] still \
+         closer], ballot %",
         |t, r| {
             let waits = t.search.asked == r.m(0) && t.last.rest == r.m(0);
             let still = if r.len() > 3 { r.m(2) } else { 0 };
@@ -610,7 +610,7 @@ static ROWS: &[Row] = &[
         },
     ),
     (
-        "The search is done: the # neighbours lie in the registers, nearest first, at squared distances \
+        "The search is done: the # neighbours are in the registers, nearest first, at squared distances \
          from ~ to ~",
         |t, r| {
             let (sorted, found) = (t.sorted(), t.k().min(t.n()));
@@ -632,18 +632,15 @@ static ROWS: &[Row] = &[
                 && t.search.votes.count_ones() as usize == t.search.group.len()
         },
     ),
-    (
-        "# points that are no farther than these are known already: none of these can be a neighbour",
-        |t, r| {
-            let known = t
-                .search
-                .nearest
-                .iter()
-                .filter(|&&key| t.search.group.iter().all(|&other| key < other || other == PADDING))
-                .count() as u64;
-            r.is(&[t.k()]) && known >= t.k()
-        },
-    ),
+    ("# points at least as near as these are known already: none of these can be a neighbour", |t, r| {
+        let known = t
+            .search
+            .nearest
+            .iter()
+            .filter(|&&key| t.search.group.iter().all(|&other| key < other || other == PADDING))
+            .count() as u64;
+        r.is(&[t.k()]) && known >= t.k()
+    }),
     (
         "Lanes that do not vote are no closer than max_distance: none of them can hold one of the # nearest",
         |t, r| {
@@ -654,7 +651,7 @@ static ROWS: &[Row] = &[
             r.is(&[t.k()]) && !(0..).zip(&t.search.group).any(wrong)
         },
     ),
-    ("Slots count on from #: no two lanes write to the same one, and none is left out", |t, r| {
+    ("Slots continue from #: no two lanes write to the same one, and none is skipped", |t, r| {
         r.is(&[t.search.buffer.len() as u64])
     }),
     ("Every slot below # holds a candidate[ that is closer than max_distance|], no two the same", |t, r| {
@@ -669,7 +666,7 @@ static ROWS: &[Row] = &[
     ("All # slots hold a candidate, no two the same: the swap brings them all into registers", |t, r| {
         r.is(&[t.all()]) && t.now.buffer == t.search.buffer
     }),
-    ("Slots below # hold candidates, the others \u{221e}, which is sorted behind every point", |t, r| {
+    ("Slots below # hold candidates, the others \u{221e}, which sorts after every point", |t, r| {
         let held = t.search.buffer.len();
         r.is(&[held as u64])
             && t.now.buffer[..held] == t.search.buffer
@@ -706,7 +703,7 @@ static ROWS: &[Row] = &[
         r.is(&[t.k() - 1, t.k()]) && t.now.registers.is_sorted()
     }),
     (
-        "The # smallest keys of both are left, and they are bitonic: the layers of size # alone sort them",
+        "The # smallest keys of both remain, and they are bitonic: the layers of size # alone sort them",
         |t, r| r.is(&[t.all(), t.all()]),
     ),
     (
@@ -724,13 +721,13 @@ static ROWS: &[Row] = &[
         r.is(&[found, t.n()]) && t.now.registers[..found as usize] == t.sorted()[..found as usize]
     }),
     // A tree's steps.
-    ("The query's code lies in leaf # of #, found by the leaves' codes alone", |t, r| {
+    ("The query's code falls into leaf # of #, by the leaves' codes alone", |t, r| {
         let Some(Step::Own(OwnStep::Tree(TreeStep::OwnLeaf { leaf }))) = t.step else { return false };
         r.is(&[leaf.into(), t.n().div_ceil(32)])
     }),
     (
-        "Leaf #: [every lane computes|a lane each computes] the squared distance of one of its # points; \
-         the smallest is ~, in lane #",
+        "Leaf #: [every lane computes|one lane per point computes] the squared distance of one of its # \
+         points; the smallest is ~, in lane #",
         |t, r| {
             let Some(Step::Own(OwnStep::Tree(TreeStep::Leaf { leaf, keys }))) = &t.step else { return false };
             let points = keys.iter().filter(|&&key| key != PADDING).count() as u64;
@@ -755,7 +752,7 @@ static ROWS: &[Row] = &[
         r.m(0) == t.search.votes && r.n(1) == t.k() && r.d(2, t.bound()) && r.x(3) == t.search.votes
     }),
     (
-        "@ had no slot and vote[s|] again, against neighbour #, at ~: [none is nearer any more|@ [is|are] \
+        "@ had no slot and vote[s|] again, against neighbour #, at ~: [none is still nearer|@ [is|are] \
          still nearer], ballot %",
         |t, r| {
             let still = if r.len() > 4 { r.m(3) } else { 0 };
@@ -795,8 +792,8 @@ static ROWS: &[Row] = &[
             && r.d(3, t.bound())
     }),
     (
-        "The nearest box that is left is lane #'s, at ~: [fewer than # neighbours are known|the query lies \
-         in its box|a point in it may be nearer than neighbour #, at ~*], and [leaf|node] # is visited",
+        "Of the remaining boxes lane #'s is nearest, at ~: [fewer than # neighbours are known|the query is \
+         inside it|a point in it may be nearer than neighbour #, at ~*], and [leaf|node] # is visited",
         |t, r| {
             let node = t.before.descent().unwrap().way.last().unwrap();
             let (lane, key) = node.nearest().unwrap();
@@ -809,8 +806,8 @@ static ROWS: &[Row] = &[
         },
     ),
     (
-        "The nearest box that is left, lane #'s at ~, is not nearer than neighbour #, at ~*: [it is left \
-         out|all # that are left are left out at once], and *",
+        "The nearest remaining box, lane #'s at ~, is not nearer than neighbour #, at ~*: [it is pruned|all \
+         # remaining boxes are pruned at once], and *",
         |t, r| {
             let node = t.before.descent().unwrap().way.last().unwrap();
             let (lane, key) = node.nearest().unwrap();
@@ -834,10 +831,10 @@ static ROWS: &[Row] = &[
     ),
     ("Fewer than # neighbours are known", |t, r| r.is(&[t.k()]) && (t.search.nearest.len() as u64) < t.k()),
     (
-        "Neighbour # [stays at ~|is at ~ now: only what is nearer can still matter|is at ~ now, before at ~]",
+        "Neighbour # [stays at ~|is at ~ now: only nearer points still matter|is at ~ now, at ~ before]",
         |t, r| {
             let before = r.len() < 3 || r.d(2, t.last.max_distance(t.shape()));
-            // Of the points that were looked at, but for those that wait.
+            // The evaluated points, without those that wait.
             let mut looked: Vec<Key> = t.search.looked.clone();
             looked.retain(|key| {
                 !(0..)
@@ -848,13 +845,13 @@ static ROWS: &[Row] = &[
             r.n(0) == t.k() && r.d(1, distance_of(looked[t.k() as usize - 1])) && before
         },
     ),
-    ("# point[s were| was] looked at so far[; # of them wait[s|]|]", |t, r| {
+    ("# point[s|] evaluated so far[; # of them wait[s|]|]", |t, r| {
         let waiting = u64::from(t.search.rest.count_ones());
         r.n(0) == t.search.looked.len() as u64 && if r.len() > 1 { r.n(1) == waiting } else { waiting == 0 }
     }),
     (
-        "The search is done: # of # points were looked at, in # lea[f|ves] under # node[s|]; # box[es were| \
-         was] left out",
+        "The search is done: # of # points were evaluated, in # lea[f|ves] under # node[s|]; # box[es were| \
+         was] pruned",
         |t, r| {
             let count = |is: fn(&Step) -> u64| t.recording.steps().iter().map(is).sum::<u64>();
             let leaves = count(|step| u64::from(matches!(step.tree(), Some(TreeStep::Leaf { .. }))));
@@ -869,11 +866,11 @@ static ROWS: &[Row] = &[
             r.is(&[t.search.looked.len() as u64, t.n(), leaves, nodes, out])
         },
     ),
-    ("Brute force looks at all #", |t, r| r.is(&[t.n()])),
+    ("Brute force evaluates all #", |t, r| r.is(&[t.n()])),
     // Warp select.
     (
-        "The warp's queue has room for # keys[, of which the first # matter|]; each of the # lanes has a \
-         queue of # of its own",
+        "The warp's queue has room for # keys[, of which the first # matter|]; each of the # lanes has its \
+         own queue of #",
         |t, r| {
             let queue = t.now.queues().unwrap().keys.len() as u64 / t.w();
             r.n(0) == t.all()
@@ -883,8 +880,8 @@ static ROWS: &[Row] = &[
         },
     ),
     (
-        "@ [has|have] a distance below the largest key of [its|their] own queue: that one falls out, and \
-         the new one takes its place by size",
+        "@ [has|have] a distance below the largest key of [its|their] own queue: that key drops out, and \
+         the new one is inserted in order",
         |t, r| {
             let queues = t.before.queues().unwrap();
             let below = (0..t.shape().width)
@@ -893,8 +890,8 @@ static ROWS: &[Row] = &[
         },
     ),
     (
-        "[It is|All are|It is not|None is|# of them [is|are] not] below the k-th, ~[, too|: a lane asks \
-         only its own queue]",
+        "[It is|All are|It is not|None is|# of them [is|are] not] below the k-th, ~[, too|: a lane compares \
+         only with its own queue]",
         |t, r| {
             let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) = &t.step else {
                 return false;
@@ -904,20 +901,20 @@ static ROWS: &[Row] = &[
                 && if r.len() > 1 { r.n(0) == vain } else { vain == 0 || vain == placed.len() as u64 }
         },
     ),
-    ("In no lane is the largest key below the k-th, ~: whichever falls out next is no neighbour", |t, r| {
+    ("No lane's largest key is below the k-th, ~: no neighbour can drop out next", |t, r| {
         let queues = t.now.queues().unwrap();
         r.d(0, t.kth()) && (0..t.shape().width).all(|lane| queues.first(lane) >= t.now.last())
     }),
     (
         "Fewer than # neighbours are known, and lane #'s queue is full: its largest key, ~, may be one, and \
-         would fall out next",
+         would drop out next",
         |t, r| {
             r.n(0) == t.k()
                 && t.kth().is_infinite()
                 && r.d(2, distance_of(t.now.queues().unwrap().first(r.n(1) as u32)))
         },
     ),
-    ("In lane # even the largest key, ~, is below the k-th, ~: a neighbour would fall out next", |t, r| {
+    ("In lane # even the largest key, ~, is below the k-th, ~: a neighbour could drop out next", |t, r| {
         let first = distance_of(t.now.queues().unwrap().first(r.n(0) as u32));
         r.d(1, first) && r.d(2, t.kth()) && first < t.kth()
     }),
@@ -926,8 +923,8 @@ static ROWS: &[Row] = &[
         r.is(&[(0..t.shape().width).filter(|&lane| queues.first(lane) < t.now.last()).count() as u64, t.w()])
     }),
     (
-        "The # keys of all queues are sorted as one list by a bitonic network, with shuffles: element i \
-         lies in lane i mod #",
+        "The # keys of all queues are sorted as one list by a bitonic network, with shuffles: element i is \
+         in lane i mod #",
         |t, r| {
             let keys = &t.now.queues().unwrap().keys;
             r.is(&[keys.len() as u64, t.w()]) && keys.is_sorted()
@@ -938,8 +935,8 @@ static ROWS: &[Row] = &[
             && r.d(1, t.kth())
     }),
     (
-        "Element i of the list meets element # \u{2212} i of the warp's queue, and the smaller is the \
-         warp's: # key[s come| comes] from the list",
+        "Element i of the list is compared with element # \u{2212} i of the warp's queue, which keeps the \
+         smaller: # key[s come| comes] from the list",
         |t, r| r.is(&[t.all() - 1, t.taken_keys()]),
     ),
     ("The layers of size # sort the warp's queue again: it ascends", |t, r| {
@@ -954,7 +951,7 @@ static ROWS: &[Row] = &[
             merges > 0 && r.n(0) == t.search.merges && k && (r.len() < 3 || r.d(1, t.before.max_distance))
         },
     ),
-    ("So far a merge sorted # keys and brought ~ on average", |t, r| {
+    ("So far a merge sorted # keys and brought in ~ on average", |t, r| {
         let queues = t.now.queues().unwrap();
         r.n(0) == queues.keys.len() as u64
             && r.0[1] == significant(f64::from(queues.came) / t.search.merges as f64)
@@ -980,19 +977,19 @@ static ROWS: &[Row] = &[
         });
         r.is(&[t.n(), taken, came, t.search.merges])
     }),
-    // A selection by digits.
+    // Radix select.
     ("The distances of all # points are computed", |t, r| r.is(&[t.n()])),
     (
-        "Their # bits after the sign, read as numbers, have the same order: # digits of up to # bits, the \
-         first bits first",
+        "Their # bits after the sign, read as integers, have the same order: # digits of up to # bits, the \
+         highest first",
         |t, r| {
             let bits = u64::from(t.shape().width.ilog2());
             r.is(&[31, 31u64.div_ceil(bits), bits])
         },
     ),
     (
-        "Pass #: the # points that are left are counted by their #[st|nd|rd|th] digit, bit[s # to|] #: they \
-         have # of # digits",
+        "Pass #: the # remaining points are counted by their #[st|nd|rd|th] digit, bit[s # to|] #: they \
+         fall into # of # buckets",
         |t, r| {
             let (pass, bits) = (t.passes(), u64::from(t.shape().width.ilog2()));
             let Some(Step::Own(OwnStep::RadixSelect(RadixSelectStep::Counted { counts }))) = &t.step else {
@@ -1004,14 +1001,14 @@ static ROWS: &[Row] = &[
                 && counts.iter().sum::<u32>() as u64 == t.pass(pass)[1]
         },
     ),
-    ("The sum first reaches # in bucket #: # lie before it, # up to its end", |t, r| {
+    ("The sum first reaches # in bucket #: # before it, # including it", |t, r| {
         let [rank, _, digit, before, inside] = t.pass(t.passes());
         r.is(&[rank, digit, before, before + inside])
     }),
-    ("The counts are added up from bucket # on", |_, r| r.is(&[0])),
+    ("The counts are summed from bucket # on", |_, r| r.is(&[0])),
     (
-        "Number # of # lies in bucket #: [no point lies before it|# point[s before it are neighbours| \
-         before it is a neighbour] for sure][, # behind it [are|is] none|]",
+        "Rank # of # is in bucket #: [no point is before it|# point[s before it are neighbours| before it \
+         is a neighbour]][, # after it [are not neighbours|is not a neighbour]|]",
         |t, r| {
             let [rank, of, digit, before, inside] = t.pass(t.passes() - 1);
             let rest: Vec<u64> =
@@ -1019,7 +1016,7 @@ static ROWS: &[Row] = &[
             r.len() == 3 + rest.len() && r.is(&[&[rank, of, digit], rest.as_slice()].concat())
         },
     ),
-    ("Of the # in it, number # is looked for", |t, r| {
+    ("Of the # in it, rank # is wanted", |t, r| {
         let [rank, _, _, before, inside] = t.pass(t.passes() - 1);
         r.is(&[inside, rank - before])
     }),
@@ -1028,21 +1025,21 @@ static ROWS: &[Row] = &[
         r.is(&[inside]) && 2 * inside <= of
     }),
     (
-        "All # points are looked at once more: the # that lie before the last bucket, and # of it, are kept \
-         with their positions",
+        "All # points are read once more: the # before the last bucket, and # in it, are stored with their \
+         positions",
         |t, r| {
             let [rank, _, _, before, _] = t.pass(t.passes() - 1);
             r.is(&[t.n(), t.k() - rank + before, rank - before])
         },
     ),
     ("The # neighbours are sorted by distance and position, by a bitonic network", |t, r| r.is(&[t.k()])),
-    ("The k-th is at ~: no other key was ever sorted", |t, r| {
+    ("The k-th is at ~: no other keys are sorted", |t, r| {
         r.d(0, distance_of(t.sorted()[t.k() as usize - 1]))
     }),
     ("The selection is done: the k-th was known after # passes", |t, r| r.is(&[t.passes() as u64])),
-    ("# distances were read for it, where a search with a buffer reads each of # points once", |t, r| {
-        // A pass reads all points until what is left was written side by side, which reads them once more; in
-        // the end all are read.
+    ("# distances were read; a search with a buffer reads each of # points once", |t, r| {
+        // A pass reads all points until the remaining ones are compacted, which reads them once more; at the
+        // end all are read.
         let mut source = t.n();
         let reads = t.recording.steps().iter().scan(0, |pass, step| {
             *pass += usize::from(matches!(step.radix_select(), Some(RadixSelectStep::Counted { .. })));
@@ -1060,8 +1057,8 @@ static ROWS: &[Row] = &[
             .sum();
         r.is(&[reads, t.n()])
     }),
-    // Threads with a query each.
-    ("Each of the # lanes has a query of its own and a heap of # keys, the largest at the root", |t, r| {
+    // Per-thread heaps.
+    ("Each of the # lanes has its own query and a heap of # keys, the largest at the root", |t, r| {
         r.is(&[t.w(), t.k()])
     }),
     (
@@ -1080,7 +1077,7 @@ static ROWS: &[Row] = &[
         },
     ),
     (
-        "@ [has|have] a distance below [its|their] own root: the root falls out, and the new key sinks from \
+        "@ [has|have] a distance below [its|their] own root: the root drops out, and the new key sinks from \
          there",
         |t, r| {
             let heaps = t.before.heaps().unwrap();
@@ -1095,7 +1092,7 @@ static ROWS: &[Row] = &[
     }),
     (
         "Round #: [in @ the larger child rises, and the key sinks by a level|][; |][in @ no child is larger \
-         than the key: it is in its place|]",
+         than the key: it stays|]",
         |t, r| {
             let Some(Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved }))) = &t.step else {
                 return false;
@@ -1110,8 +1107,7 @@ static ROWS: &[Row] = &[
         r.is(&[t.w() - u64::from(lanes.count_ones()), t.w()])
     }),
     (
-        "All lanes go on together: # lane[s|] inserted in # round[s|] of sinking, and [none waited|# waited \
-         all that time]",
+        "All lanes reconverge: # lane[s|] inserted in # round[s|] of sinking, and [none waited|# waited]",
         |t, r| {
             let Some(Step::Own(OwnStep::Heap(HeapStep::Rejoined { lanes }))) = &t.step else { return false };
             let inserted = u64::from(lanes.count_ones());
@@ -1128,13 +1124,12 @@ static ROWS: &[Row] = &[
     }),
     ("Lane # only waited", |t, r| r.is(&[0]) && t.heap().inserting.unwrap() & 1 == 0),
     (
-        "In every lane the root, the largest key, changes places with the last, entry #, whose key sinks \
-         from the root",
+        "In every lane the root, the largest key, swaps with the last, entry #, whose key sinks from the \
+         root",
         |t, r| r.is(&[t.k() - 1]),
     ),
     (
-        "The largest of the first # is at the root: it changes places with entry #, whose key sinks from \
-         the root",
+        "The largest of the first # is at the root: it swaps with entry #, whose key sinks from the root",
         |t, r| {
             let Some(Step::Own(OwnStep::Heap(HeapStep::Extracted { end }))) = t.step else { return false };
             let first = &t.before.heaps().unwrap().of(0)[..end as usize];
@@ -1172,11 +1167,11 @@ static ROWS: &[Row] = &[
         r.is(&[t.now.queues().map_or(0, |queues| queues.keys.iter().filter(|&&key| key != PADDING).count())
             as u64])
     }),
-    ("# taken; paler: fell out", |t, r| r.is(&[u64::from(t.search.votes.count_ones())])),
-    ("# not taken", |t, r| r.is(&[t.w() - u64::from(t.search.votes.count_ones())])),
+    ("# inserted; paler: dropped", |t, r| r.is(&[u64::from(t.search.votes.count_ones())])),
+    ("# not inserted", |t, r| r.is(&[t.w() - u64::from(t.search.votes.count_ones())])),
     ("# of # in lane #'s heap", |t, r| r.is(&[t.now.neighbours().count() as u64, t.k(), 0])),
     ("# nearest", |t, r| r.is(&[t.now.neighbours().count() as u64])),
-    ("# neighbours for sure", |t, r| {
+    ("# known neighbours", |t, r| {
         r.is(&[if t.now.buckets().is_some() && t.passes() > 0 {
             let [rank, _, _, before, _] = t.pass(t.passes() - 1);
             t.k() - rank + before
@@ -1197,7 +1192,7 @@ static ROWS: &[Row] = &[
     }),
     ("Circle: through lane #'s k-th, squared distance ~", |t, r| r.n(0) == 0 && r.d(1, t.kth())),
     ("Circle: through the k-th, squared distance ~[ before this merge|]", |t, r| r.d(0, t.now.max_distance)),
-    ("Rings: squared distances ~ and ~; those that are left lie between", |t, r| {
+    ("Rings: squared distances ~ and ~; the points left are between", |t, r| {
         let (low, high) = t.now.buckets().unwrap().range(t.passes());
         let left =
             t.keys.iter().filter(|&&key| (low..=high).contains(&distance_of(key).to_bits())).count() as u64;
@@ -1213,7 +1208,7 @@ static ROWS: &[Row] = &[
     ("lane ^ #", |t, r| r.is(&[t.layer()[1] / u64::from(t.shape().registers)])),
     ("size #", |t, r| r.n(0).is_power_of_two() && r.n(0) <= t.all()),
     ("stride #", |t, r| r.n(0).is_power_of_two() && r.n(0) < t.all()),
-    ("runs of #: sorted, up and down by turns", |t, r| r.is(&[t.layer()[0]])),
+    ("runs of #: sorted, alternately up and down", |t, r| r.is(&[t.layer()[0]])),
     ("Bright: the # pair[s|] that swapped", |t, r| r.is(&[t.search.swapped])),
     ("Marked: element k\u{2212}#, whose distance is the new max_distance", |t, r| {
         r.is(&[1]) && t.kth() == t.now.max_distance
@@ -1232,7 +1227,7 @@ static ROWS: &[Row] = &[
     }),
     ("The intermediate result, # keys, before the next merge", |t, r| r.is(&[t.all()])),
     ("Candidates and intermediate result: two lists of # keys", |t, r| r.is(&[t.all()])),
-    ("Candidate i meets element # \u{2212} i of the intermediate result", |t, r| r.is(&[t.all() - 1])),
+    ("Candidate i against element # \u{2212} i of the intermediate result", |t, r| r.is(&[t.all() - 1])),
     (
         "[It rises up to element #, then falls: it is bitonic|One rises, the other falls: they cross once, \
          between elements # and #]",
@@ -1313,17 +1308,17 @@ static ROWS: &[Row] = &[
     }),
     ("max_distance[, log scale|]: ~ now", |t, r| r.d(0, t.now.max_distance)),
     (
-        "[Until answered is not divided: the # queries are answered together|a thread a query, divided by #]",
+        "[Until answered is not divided: the # queries are answered together|thread per query, divided by #]",
         |t, r| r.is(&[t.w()]),
     ),
     ("all: #", |t, r| r.is(&[t.n()])),
     ("pass #: #", |t, r| [1, 4].map(|at| t.pass(r.n(0) as usize - 1)[at]).contains(&r.n(1))),
-    ("Pass #: the #[st|nd|rd|th] digit, bits # to #; number # of # is looked for", |t, r| {
+    ("Pass #: the #[st|nd|rd|th] digit, bits # to #; rank # of # is wanted", |t, r| {
         let (pass, bits) = (r.n(0) - 1, u64::from(t.shape().width.ilog2()));
         let [rank, of, ..] = t.pass(pass as usize);
         r.is(&[pass + 1, pass + 1, 30 - pass * bits, 31 - (pass + 1) * bits, rank, of])
     }),
-    // Threads with a query each, lanes of a tree, queues.
+    // Per-thread heaps, lanes of a tree, queues.
     (
         "Lane #'s heap: # of #; [# sorted|framed: the key that sinks|the root is its k-th, ~|the root is \
          still infinite]",
@@ -1337,15 +1332,15 @@ static ROWS: &[Row] = &[
         },
     ),
     ("Lanes at work, last # step[s|]", |t, r| r.n(0) <= t.recording.len() as u64),
-    ("Lanes: # queries, and no point yet", |t, r| r.is(&[t.w()])),
-    ("Lanes: no point is left, and the # heaps are being sorted", |t, r| r.is(&[t.w()])),
+    ("Lanes: # queries, no point yet", |t, r| r.is(&[t.w()])),
+    ("Lanes: no points left; the # heaps are being sorted", |t, r| r.is(&[t.w()])),
     ("Lanes: point #[ is inserted by # of #|, to # queries]", |t, r| {
         let heaps = t.heap();
         r.n(0) == u64::from(heaps.point.unwrap())
             && r.n(r.len() - 1) == t.w()
             && (r.len() < 3 || r.n(1) == u64::from(heaps.inserting.unwrap().count_ones()))
     }),
-    ("Slots of lanes: # at work, # idle (#*", |t, r| {
+    ("Lane slots: # at work, # idle (#*", |t, r| {
         let work = t.recording.meter().unwrap().so_far(Way::ThreadAQuery, &t.now);
         let (used, all) = (work.lane_slots(2), work.slots(2) * t.w());
         r.is(&[used, all - used])
@@ -1356,10 +1351,10 @@ static ROWS: &[Row] = &[
         let found = if t.now.batch.is_some() || t.now.descent().is_some() { t.known() } else { r.n(0) };
         r.is(&[found, t.k()])
     }),
-    ("Lanes: a point each, of leaf #", |t, r| {
+    ("Lanes: the points of leaf #", |t, r| {
         r.is(&[u64::from(t.now.descent().unwrap().leaf.as_ref().unwrap().number)])
     }),
-    ("Lanes: a child each, of [the root|node #]; the k-th neighbour is at ~", |t, r| {
+    ("Lanes: the children of [the root|node #]; the k-th neighbour is at ~", |t, r| {
         r.d(r.len() - 1, t.kth())
     }),
     ("Lanes: [no point|points # to #]; the k-th [is|was] at ~", |t, r| {
@@ -1369,7 +1364,7 @@ static ROWS: &[Row] = &[
     ("Lanes: points # to #; the k-th is not known yet", |t, r| {
         r.n(0) == t.group()[0] && r.n(1) == t.group()[1] && t.now.max_distance.is_infinite()
     }),
-    // Where one is.
+    // The progress.
     ("step # of # \u{b7} [before|in|after] [merge|pass|insertion] # of #", |t, r| {
         r.n(1) == t.recording.len() as u64 && r.n(3) == t.recording.merges() as u64 && r.n(2) <= r.n(3).max(1)
     }),
@@ -1379,14 +1374,14 @@ static ROWS: &[Row] = &[
 static PARAGRAPHS: &[Row] = &[
     ("Among # points we want the # nearest to the query", |t, r| r.is(&[t.n(), t.k()])),
     (
-        "Sorting all of them by distance would find these, and would also put # points in order that nobody \
-         asked for",
+        "Sorting all points by distance would find them, but would also order # points that are not \
+         neighbours",
         |t, r| r.is(&[t.n() - t.k()]),
     ),
     ("It is enough to keep the # nearest of the points seen so far: the intermediate result", |t, r| {
         r.is(&[t.k()])
     }),
-    ("When that is full, a merge keeps the # nearest of both: *", |t, r| r.is(&[t.k()])),
+    ("When the buffer is full, a merge keeps the # nearest of both: *", |t, r| r.is(&[t.k()])),
     ("Keep the # nearest so far, and *", |t, r| r.is(&[t.k()])),
     (
         "One thread finds the # nearest with a heap: a tree of # keys with the largest, the k-th so far, at \
@@ -1400,10 +1395,9 @@ static PARAGRAPHS: &[Row] = &[
         |t, r| r.is(&[t.all(), t.all()]),
     ),
     (
-        "Bringing the candidates into the intermediate result takes # layers of comparisons to sort the # \
-         of them, one comparison of each with its counterpart in the intermediate result, and # layers to \
-         restore the order: # steps, *",
-        |t, r| r.is(&[t.layers()[0], t.all(), t.layers()[1], t.steps()]),
+        "A merge sorts the # candidates in # layers of comparisons, compares each with its counterpart in \
+         the intermediate result, and needs # layers to restore the order: # steps, *",
+        |t, r| r.is(&[t.all(), t.layers()[0], t.layers()[1], t.steps()]),
     ),
     ("It takes as many for a single candidate as for #", |t, r| r.is(&[t.all()])),
     ("Sort # keys with # lanes, and see which layers need no shuffle", |t, r| r.is(&[t.all(), t.w()])),
@@ -1411,8 +1405,8 @@ static PARAGRAPHS: &[Row] = &[
         r.is(&[t.all(), t.w(), t.shape().registers.into()])
     }),
     (
-        "Which one is decided by the lane's number alone, never by the data: in ascending order where L & \
-         size is #, in descending order elsewhere",
+        "The lane number alone decides which, never the data: ascending order where L & size is #, \
+         descending order elsewhere",
         |_, r| r.is(&[0]),
     ),
     (
@@ -1424,13 +1418,12 @@ static PARAGRAPHS: &[Row] = &[
         r.is(&[t.all()])
     }),
     (
-        "Read backwards, the intermediate result falls: candidate i meets element # \u{2212} i of it, and \
-         the smaller of the two stays",
+        "Read backwards, the intermediate result falls: candidate i is compared with its element # \u{2212} \
+         i, and the smaller stays",
         |t, r| r.is(&[t.all() - 1]),
     ),
     (
-        "It is bitonic, and holds exactly the # smallest of all # keys: each key that is dropped is the \
-         largest of #",
+        "It is bitonic, and holds exactly the # smallest of all # keys: each dropped key is the largest of #",
         |t, r| r.is(&[t.all(), 2 * t.all(), t.all() + 1]),
     ),
     (
@@ -1438,8 +1431,8 @@ static PARAGRAPHS: &[Row] = &[
         |t, r| r.is(&[t.layers()[1], t.all() / 2, 1]),
     ),
     (
-        "Set one list against the mirror image of the other: the minimum keeps the # smallest, and is \
-         nearly sorted",
+        "Compare one list with the other in reverse: the minima are the # smallest keys, and they are \
+         bitonic",
         |t, r| r.is(&[t.all()]),
     ),
     (
@@ -1451,10 +1444,10 @@ static PARAGRAPHS: &[Row] = &[
             r.is(&[3, 2]) && bound <= about + 0.5 && t.k() == t.all()
         },
     ),
-    ("*every # of them are a leaf with a box around it, and every # boxes are a node", |t, r| {
+    ("*every # of them form a leaf with a bounding box, and every # boxes form a node", |t, r| {
         r.is(&[32, 32]) && t.w() == 32
     }),
-    ("One full queue of # forces a merge for all; a shared buffer waits until it is full", |t, r| {
+    ("One queue of # can force a merge of all; a shared buffer waits until it is full", |t, r| {
         r.is(&[t.w()])
     }),
     ("So a first digit, here of # bits, puts every point into one of # buckets", |t, r| {
@@ -1468,7 +1461,7 @@ fn sentences(text: &str) -> impl Iterator<Item = &str> {
     text.split(". ").map(|sentence| sentence.trim_end_matches('.')).filter(has)
 }
 
-/// Numbers of the account, by their names: a name is drawn before its number.
+/// Checks the account: a name is drawn before its number.
 fn account(texts: &[String], t: &Truth, wrong: &mut Vec<String>) {
     let search = &t.search;
     let rows = [
@@ -1494,7 +1487,7 @@ fn account(texts: &[String], t: &Truth, wrong: &mut Vec<String>) {
     }
 }
 
-/// Dots of the map: those of points seen, and those that the last vote divides.
+/// Checks the dots of the map: of seen points, and of the last vote.
 fn dots(shapes: &[Drawn], t: &Truth, wrong: &mut Vec<String>) {
     // A lens draws its part of the plane once more, and a legend has dots, too.
     let plane = shapes.split(|shape| matches!(shape, Drawn::Clip(_))).nth(1).unwrap();
@@ -1541,7 +1534,7 @@ fn dots(shapes: &[Drawn], t: &Truth, wrong: &mut Vec<String>) {
     }
 }
 
-/// Reads a sentence by the rows, and says what is wrong with it.
+/// Checks a sentence with the rows; returns what is wrong with it.
 fn judge(
     rows: &[Row],
     sentence: &str,
@@ -1564,7 +1557,7 @@ fn judge(
             at
         }
     };
-    // A row may look for what the moment does not have.
+    // A row may unwrap data that the moment does not have.
     let judged = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (rows[at].1)(t, &Read(found))));
     match judged {
         Ok(true) => None,
@@ -1669,7 +1662,7 @@ fn every_sentence_with_a_number_is_true() {
     assert!(said > 100_000, "{said} sentences were read");
 }
 
-/// A sentence that no row reads, and a number that is not so, are found.
+/// A sentence without a row is found.
 #[test]
 fn a_sentence_without_a_row_is_a_failure() {
     let read = |template: &str, text: &str| {

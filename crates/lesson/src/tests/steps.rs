@@ -10,7 +10,7 @@ fn a_step_of_each_kind_is_read_from_an_old_file_and_written_as_it_was() {
     let (_, steps) = jsonl::read(file.as_bytes()).unwrap();
     let mut kinds = BTreeSet::new();
     for (line, (_, step)) in file.lines().skip(1).zip(&steps) {
-        // Position, level and sentence are around it.
+        // The line also has position, level and sentence.
         let written = serde_json::to_string(step).unwrap();
         assert!(line.contains(&written[1..written.len() - 1]), "{line}\n{written}");
         kinds.insert(written.split('"').nth(3).unwrap().to_owned());

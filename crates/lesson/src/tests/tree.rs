@@ -1,4 +1,4 @@
-//! A recorded search of the tree is what was searched, and every step is what it says.
+//! A recorded tree search equals the search, and every step is correct.
 
 use std::collections::BTreeSet;
 
@@ -125,7 +125,7 @@ fn every_step_is_what_it_says() {
                 _ => {}
             }
         }
-        // Each leaf was visited once, or left out with a box around it.
+        // Each leaf was visited once, or pruned with a box around it.
         let descent = state.descent().unwrap();
         let visited: BTreeSet<u32> = descent.visited.iter().copied().collect();
         assert_eq!(visited.len(), descent.visited.len());
@@ -138,7 +138,7 @@ fn every_step_is_what_it_says() {
             .flat_map(under)
             .filter(|&leaf| (leaf as usize) < tree.boxes(0).count())
             .collect();
-        // The query's own leaf may lie under a box that was left out later.
+        // The query's own leaf may be under a box that was pruned later.
         assert!(visited.intersection(&left_out).all(|&leaf| leaf == descent.own), "{spec}");
         assert_eq!(visited.union(&left_out).count(), tree.boxes(0).count(), "{spec}");
         let nearest: BTreeSet<u32> = state.neighbours().map(|(point, _)| point).collect();
@@ -192,11 +192,11 @@ fn sentences_and_lines_tell_each_step() {
             crate::text::thousands(state.counts.points_seen.into()),
         );
         assert!(
-            said.starts_with(&format!("The search is done: {seen} of {n} points were looked at")),
+            said.starts_with(&format!("The search is done: {seen} of {n} points were evaluated")),
             "{said}"
         );
     }
-    // Every line that names a place in the traversal is lit by some step.
+    // Every line with a source in the traversal is lit by some step.
     let named: BTreeSet<usize> =
         (0..TRAVERSAL.lines.len()).filter(|&line| TRAVERSAL.lines[line].source.is_some()).collect();
     assert_eq!(lines, named);
@@ -219,8 +219,8 @@ fn steps_of_a_tree_are_read_back_as_they_were_written() {
 fn a_node_has_as_many_lanes_as_children() {
     let refused =
         |k, width| record_tree(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
-    assert_eq!(refused(8, 16), "width = 16: a node of the tree has 32 children, a lane each (--width 32)");
-    assert_eq!(refused(1025, 32), "k = 1025: a warp of 32 lanes holds up to 1024 neighbours, 32 a lane");
+    assert_eq!(refused(8, 16), "width = 16: a tree node has 32 children, one per lane (--width 32)");
+    assert_eq!(refused(1025, 32), "k = 1025: a warp of 32 lanes holds up to 1024 neighbours, 32 per lane");
 }
 
 #[test]

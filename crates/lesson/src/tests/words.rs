@@ -1,4 +1,4 @@
-//! Sentences name true numbers, and lines of the pseudocode stand in the kernel.
+//! Sentences have correct numbers, and lines of the pseudocode occur in the kernel.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -44,8 +44,8 @@ fn a_ballot_is_told_as_a_teacher_would() {
         "No lane's point is closer than max_distance 0.0123: ballot 0x00000000, and the group is done."
     );
     let again = Step::FilteredAgain { rest: 0x20000, mask: 0 };
-    let expected = "Lane 17 had no slot and votes again, against max_distance 0.0123: none is closer any \
-                    longer, ballot 0x00000000.";
+    let expected = "Lane 17 had no slot and votes again, against max_distance 0.0123: none is still closer, \
+                    ballot 0x00000000.";
     assert_eq!(describe(&again, &state), expected);
 }
 
@@ -156,7 +156,7 @@ fn sentences_name_true_numbers() {
             lines.extend(KERNEL.line_of(&step));
         }
     }
-    // Every line that names a place in the kernel is lit by some step, or is a barrier, which is no step.
+    // Every line with a source in the kernel is lit by some step, except barriers, which are not steps.
     let is_lit = |line: &usize| {
         KERNEL.lines[*line].source.is_some() && !KERNEL.lines[*line].text.starts_with("barrier")
     };
@@ -182,7 +182,7 @@ fn every_line_stands_once_in_the_kernel() {
     }
 }
 
-/// Numbers are grouped, one of something is one, and no lane computes what is not there.
+/// Numbers are grouped, 1 is singular, and lanes without a point compute nothing.
 #[test]
 fn few_and_many_are_told_as_they_are() {
     let last = |n: u32| {
@@ -198,7 +198,7 @@ fn few_and_many_are_told_as_they_are() {
          lane 0."
     );
     let three = "Lanes 0 to 2 compute the squared distance of one point each, points 32 to 34; the smallest \
-                 is 1.00, in lane 0; the other lanes have none.";
+                 is 1.00, in lane 0; the other lanes have no point.";
     assert_eq!(last(35), three);
     let one = "Lane 0 computes the squared distance of the last point, point 32; the smallest is 1.00, in \
                lane 0; no other lane has a point.";
@@ -211,7 +211,7 @@ fn few_and_many_are_told_as_they_are() {
     let end = describe(&Step::Finished, &fresh(&nearest, nearest.len()));
     assert!(
         end.starts_with(
-            "The search is done: the neighbour lies in a register, at squared distance 0. Of 70 points, "
+            "The search is done: the neighbour is in a register, at squared distance 0. Of 70 points, "
         ),
         "{end}"
     );

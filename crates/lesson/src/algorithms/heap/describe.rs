@@ -1,5 +1,4 @@
-//! The sentences of threads with a query each, where they are not those of
-//! [`describe`](crate::describe::describe).
+//! The sentences of per-thread heaps, where they differ from those of the kernel.
 
 use crate::algorithms::OwnStep;
 use crate::algorithms::heap::HeapStep;
@@ -9,13 +8,13 @@ use crate::state::State;
 use crate::step::Step;
 use crate::text::{count, thousands};
 
-/// Describes a step that this algorithm alone has. `after` is the state after it.
+/// Describes a step that only this algorithm has. `after` is the state after it.
 fn describe_own(step: &HeapStep, after: &State, heaps: &Heaps) -> Option<String> {
     let width = heaps.width;
     Some(match step {
         HeapStep::Heaps { .. } => format!(
-            "Each of the {width} lanes has a query of its own and a heap of {}, the largest at the root. \
-             The heaps are empty: whatever comes is below the root.",
+            "Each of the {width} lanes has its own query and a heap of {}, the largest at the root. The \
+             heaps are empty: any distance is below the root.",
             count(heaps.k.into(), "key", "keys")
         ),
         HeapStep::OwnDistances { point, distances } => {
@@ -26,7 +25,7 @@ fn describe_own(step: &HeapStep, after: &State, heaps: &Heaps) -> Option<String>
             )
         }
         HeapStep::Branched { lanes: 0 } => {
-            "In no lane is the distance below its own root: no key is inserted, and no lane waits.".to_owned()
+            "No lane's distance is below its own root: no key is inserted, and no lane waits.".to_owned()
         }
         HeapStep::Branched { lanes: mask } => branched(*mask, width),
         HeapStep::Sank { lanes: mask, moved } => {
@@ -35,13 +34,13 @@ fn describe_own(step: &HeapStep, after: &State, heaps: &Heaps) -> Option<String>
         }
         HeapStep::Rejoined { lanes: mask } => rejoined(*mask, after, heaps),
         HeapStep::Extracted { end } if *end == heaps.k => format!(
-            "All points are seen, and the heaps are sorted. In every lane the root, the largest key, \
-             changes places with the last, entry {}, whose key sinks from the root.",
+            "All points are seen, and the heaps are sorted. In every lane the root, the largest key, swaps \
+             with the last, entry {}, whose key sinks from the root.",
             end - 1
         ),
         HeapStep::Extracted { end } => format!(
-            "The largest of the first {} is at the root: it changes places with entry {}, whose key sinks \
-             from the root.",
+            "The largest of the first {} is at the root: it swaps with entry {}, whose key sinks from the \
+             root.",
             thousands((*end).into()),
             thousands(u64::from(end - 1))
         ),
@@ -69,11 +68,11 @@ fn branched(mask: u32, width: u32) -> String {
     let (have, own) = if mask.count_ones() == 1 { ("has", "its") } else { ("have", "their") };
     let wait = match waiting {
         0 => "No lane waits.".to_owned(),
-        1 => "The other lane is masked out: it waits until they have.".to_owned(),
+        1 => "The other lane is masked out: it waits until this is done.".to_owned(),
         _ => format!("The other {waiting} lanes are masked out: they wait until this is done."),
     };
     format!(
-        "{who} {have} a distance below {own} own root: the root falls out, and the new key sinks from \
+        "{who} {have} a distance below {own} own root: the root drops out, and the new key sinks from \
          there. {wait}"
     )
 }
@@ -87,7 +86,7 @@ fn sank(mask: u32, sinking: u32, heaps: &Heaps) -> String {
     let settled = mask & !sinking;
     let settled = match settled {
         0 => String::new(),
-        _ => format!("in {} no child is larger than the key: it is in its place", lanes(settled, width)),
+        _ => format!("in {} no child is larger than the key: it stays", lanes(settled, width)),
     };
     let waiting = width - mask.count_ones();
     let both: Vec<String> = [moved, settled].into_iter().filter(|words| !words.is_empty()).collect();
@@ -103,8 +102,8 @@ fn rejoined(mask: u32, after: &State, heaps: &Heaps) -> String {
     let rounds = count(heaps.rounds.into(), "round", "rounds");
     let waited = match waiting {
         0 => "and none waited".to_owned(),
-        1 => "and 1 waited all that time".to_owned(),
-        _ => format!("and {waiting} waited all that time"),
+        1 => "and 1 waited".to_owned(),
+        _ => format!("and {waiting} waited"),
     };
     let own = match (mask & 1 == 1, after.max_distance.is_infinite()) {
         (true, true) => " Lane 0's heap is not full yet.".to_owned(),
@@ -112,7 +111,7 @@ fn rejoined(mask: u32, after: &State, heaps: &Heaps) -> String {
         (false, _) => " Lane 0 only waited.".to_owned(),
     };
     format!(
-        "All lanes go on together: {} inserted in {rounds} of sinking, {waited}.{own}",
+        "All lanes reconverge: {} inserted in {rounds} of sinking, {waited}.{own}",
         count(inserted.into(), "lane", "lanes")
     )
 }

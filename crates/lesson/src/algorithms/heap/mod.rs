@@ -1,4 +1,4 @@
-//! Threads with a query each, in a warp, each with a heap.
+//! Per-thread heaps: a warp with one query and one heap per thread.
 
 pub(crate) mod describe;
 pub(crate) mod panel;
@@ -16,14 +16,14 @@ use crate::state::Shape;
 use crate::step::Step;
 pub use state::HeapStep;
 
-// Threads with a query each, which are held against one thread and the kernel's warp.
+// Per-thread heaps, with one thread and the kernel's warp as baselines.
 
-/// Threads with a query each are held against one thread, and the kernel, by the [`Meter`].
+/// The baseline of per-thread heaps: one thread and the kernel, compared by the [`Meter`].
 #[derive(Clone, Copy, Debug)]
 pub struct Metered;
 
 impl Metered {
-    /// The engine whose twin records, and what that is called.
+    /// The engine whose twin records, and the name of the twin.
     pub(crate) const TWIN: (&Descriptor, &str) = (&select::THREAD_HEAP, "thread heap's twin");
 }
 
@@ -41,7 +41,7 @@ impl Algorithm for Metered {
     }
 
     fn start(&self) -> &'static str {
-        "of each of the lanes' queries, and all heaps are empty"
+        "each lane has its own query, and all heaps are empty"
     }
 
     fn state_bytes(&self, shape: Shape) -> usize {
@@ -56,9 +56,9 @@ impl Algorithm for Metered {
     }
 }
 
-// A heap in each thread in a few lines of pseudocode, and the matching lines of `cuda/`.
+// Per-thread heaps in a few lines of pseudocode, and the matching lines of `cuda/`.
 
-/// Threads with a query each: their way through the points, then a key that sinks.
+/// Per-thread heaps: the scan, then a key that sinks.
 pub static HEAPS: Code = Code {
     lines: &THREADS,
     second: 9,

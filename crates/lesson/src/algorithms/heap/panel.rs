@@ -1,5 +1,5 @@
-//! The panel of threads with a query each: who of them works, one lane's heap as a tree, and how many of the
-//! lanes' slots were idle.
+//! The panel of per-thread heaps: which lanes are active, one lane's heap as a tree, and the share of idle
+//! lane slots.
 
 use std::io::{self, Write};
 
@@ -26,7 +26,7 @@ use crate::step::Step;
 use crate::text::thousands;
 
 impl AlgorithmPictures for Metered {
-    /// The meter is as wide as the lanes, as its bars have three columns.
+    /// The meter is as wide as the lanes, because its bars have three columns.
     fn panels(&self, _shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         match layout.large {
             true if layout.is_done() => {
@@ -91,7 +91,7 @@ impl AlgorithmPictures for Metered {
     }
 }
 
-/// Levels of a heap that are drawn; more would be too small to be seen.
+/// Maximum number of levels drawn; more would be too small to see.
 const LEVELS: u32 = 6;
 
 /// Draws the panel in a size given in points.
@@ -100,7 +100,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (state, text) = (view.state(), view.text);
     let title = room.take_top(text * 1.6);
     let Some(heaps) = state.heaps() else {
-        scene.label(title, 0.0, sans(text, Ink::Text), "Heaps: nothing in them yet");
+        scene.label(title, 0.0, sans(text, Ink::Text), "Heaps: still empty");
         lanes_alone(&mut scene, view, room);
         return scene;
     };
@@ -127,9 +127,9 @@ fn heading(heaps: &Heaps) -> String {
     let width = heaps.width;
     let Some(point) = heaps.point else {
         return if heaps.end < heaps.k {
-            format!("Lanes: no point is left, and the {width} heaps are being sorted")
+            format!("Lanes: no points left; the {width} heaps are being sorted")
         } else {
-            format!("Lanes: {width} queries, and no point yet")
+            format!("Lanes: {width} queries, no point yet")
         };
     };
     let point = thousands(point.into());
@@ -139,11 +139,11 @@ fn heading(heaps: &Heaps) -> String {
     }
 }
 
-/// A column for each lane: its distance, the root of its heap, whether it inserts, and whether it takes part
-/// in this step.
+/// One column per lane: its distance, the root of its heap, whether it inserts, and whether it is active in
+/// this step.
 fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u32) {
     let text = view.text;
-    let names = width(Font::Sans, view.type_of(0.8), "works now") + text * 0.5;
+    let names = width(Font::Sans, view.type_of(0.8), "active now") + text * 0.5;
     let margin = text * 0.6;
     let columns = |y: f32, high: f32| Grid {
         area: area(names, y, (room.width - names - margin).max(1.0), high),
@@ -180,7 +180,7 @@ fn lanes(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, room: Area, lane: u3
     }
     let mut table = Table { scene, view, grid: columns(y + one, one), names: label(y + one), one, all: one };
     table.bits("inserts", heaps.inserting, Ink::Candidate, None);
-    table.bits("works now", (heaps.active != 0).then_some(heaps.active), Ink::Intermediate, None);
+    table.bits("active now", (heaps.active != 0).then_some(heaps.active), Ink::Intermediate, None);
 }
 
 /// A lane's heap, the root on top.
@@ -224,7 +224,7 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
     };
     for entry in 1..drawn {
         let rises = moved == Some(entry);
-        // An entry that is sorted is no child any more.
+        // A sorted entry is not a child any more.
         let ink = if entry >= heaps.end { faint(Ink::Line, 0.3) } else { faint(Ink::TextWeak, 0.7) };
         let stroke = if rises { line(Ink::Candidate, (text * 0.22).max(2.0)) } else { line(ink, 1.2) };
         scene.path(vec![center((entry - 1) / 2), center(entry)], stroke);
@@ -245,7 +245,7 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
         let magnitude = scale.magnitude(distance_of(key));
         let is_empty = key == PADDING;
         let draw = |scene: &mut Scene| {
-            // What lies behind the node must not be seen through it.
+            // An opaque ground: edges must not shine through the node.
             scene.rect(node, round, Some(Ink::Panel.into()), None);
             let fill = if is_empty { faint(Ink::Field, 0.6) } else { faint(Ink::Scale(magnitude), 1.0) };
             scene.rect(node, round, Some(fill), is_empty.then(|| line(faint(Ink::Line, 0.9), 0.8)));
@@ -257,7 +257,7 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
         if is_empty {
             draw(scene);
         } else {
-            // Followed within the lane's own heap: another lane may have the same key.
+            // Tracked within the lane's own heap: another lane may have the same key.
             scene.thing(Id { what: What::Key(key), part: 1 + lane as usize }, node, Way::Past, draw);
         }
         let frame = if entry == heaps.holes[lane as usize] && sinks(heaps, lane, view) {
@@ -274,7 +274,7 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
     }
 }
 
-/// Whether a lane's key is on its way, or has just come to its place.
+/// Whether a lane's key is sinking, or has just stopped.
 fn sinks(heaps: &Heaps, lane: u32, view: &View<'_>) -> bool {
     match view.step().and_then(Step::heap) {
         Some(HeapStep::Branched { .. } | HeapStep::Sank { .. }) => {
@@ -285,7 +285,7 @@ fn sinks(heaps: &Heaps, lane: u32, view: &View<'_>) -> bool {
     }
 }
 
-/// The lanes at work in the last steps: a column each, the latest on the right.
+/// The active lanes of the last steps: one column per step, the latest on the right.
 fn history(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area) {
     let text = view.text;
     let heading = room.take_top((text * 1.5).min(room.height * 0.2));
@@ -324,7 +324,7 @@ fn history(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area) {
     scene.label(foot, 0.0, sans(text * 0.75, Ink::TextWeak), "lane 0 on top; pale: waits");
 }
 
-/// The lanes' slots so far: those that were used, and those that were idle.
+/// The used and idle lane slots so far.
 fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
     let (recording, state, text) = (view.recording(), view.state(), view.text);
     let dims = recording.parameters.dims;
@@ -333,14 +333,14 @@ fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
     let idle = all - used;
     let percent = if all == 0 { 0.0 } else { 100.0 * idle as f64 / all as f64 };
     let says = format!(
-        "Slots of lanes: {} at work, {} idle ({percent:.0} %). An instruction is issued for all lanes, and \
-         idle ones spend theirs, too.",
+        "Lane slots: {} at work, {} idle ({percent:.0} %). An instruction is issued for all lanes: idle \
+         ones waste their slots.",
         thousands(used),
         thousands(idle)
     );
     scene.label(room.take_top(room.height * 0.55), 0.0, sans(text * 0.9, Ink::Text), &says);
     let bar = room.inner((room.height * 0.1).min(2.0));
-    // The strip is full when the search is done. While a question is open, nothing says when that will be.
+    // The strip is full at the end of the search; while a question is open, that must stay hidden.
     let end = recording
         .meter()
         .filter(|_| !view.asking)
@@ -352,11 +352,9 @@ fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
     scene.fill(area(bar.x + long(used), bar.y, long(idle), bar.height), faint(Ink::TextWeak, 0.45));
 }
 
-// What threads with a query each count, beside one thread and the kernel's warp, as a table.
+// In the plane of the points: the queries of the other lanes, and the current point.
 
-// In the plane of the points: the queries of the other lanes, and the point that all of them look at.
-
-/// Meanings of the marks, for the legend.
+/// The marks of the legend.
 pub(crate) const KINDS: [(Ink, &str, bool); 3] = [
     (Ink::Query, "queries of the lanes", true),
     (Ink::Candidate, "inserted", true),
@@ -410,7 +408,7 @@ pub(crate) fn draw_queries(
         }
         let words = lane.to_string();
         let wide = width(Font::Sans, size, &words);
-        // Beside the cross; to its left where the plane ends.
+        // To the right of the cross; to its left at the edge of the plane.
         let right = x + text * 0.5 + wide < plane.area.right();
         let at =
             if right { [x + text * 0.5, y - text * 0.6] } else { [x - text * 0.5 - wide, y - text * 0.6] };

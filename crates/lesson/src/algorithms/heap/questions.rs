@@ -1,4 +1,4 @@
-//! Questions about threads with a query each: their texts and answers, and what known mistakes lead to.
+//! Questions about per-thread heaps, with the answers that known misconceptions lead to.
 
 use super::state::Heaps;
 use super::{HeapStep, Metered};
@@ -34,8 +34,8 @@ impl AlgorithmQuestions for Metered {
                      the root of its own heap.",
                     key(heaps.root(0))
                 );
-                let all = "Each lane decides for itself: only where the distance is below the lane's own \
-                           root does the key belong to the k nearest so far."
+                let all = "Each lane decides for itself: only if the distance is below the lane's own root \
+                           is the key among the k nearest so far."
                     .to_owned();
                 let slips = slips(
                     Reply::Lanes(*mask),
@@ -45,7 +45,7 @@ impl AlgorithmQuestions for Metered {
             }
             (Ask::Waits, HeapStep::Branched { lanes: mask }) => {
                 clear(heaps)?;
-                // One that does not insert itself.
+                // A lane that does not insert.
                 let others: Vec<u32> = lanes_in(heaps.all() & !mask).collect();
                 let lane = *pick.random.one(&others)?;
                 let (mine, root) =
@@ -55,12 +55,13 @@ impl AlgorithmQuestions for Metered {
                      it have to wait before the next point?"
                 );
                 let says = if *mask == 0 {
-                    "It would wait for a lane that inserts, but here none does: all lanes go on at once."
+                    "It would wait for a lane that inserts, but here no lane does: all lanes continue at \
+                     once."
                         .to_owned()
                 } else {
                     format!(
                         "A warp issues one instruction at a time: while {} inserted, lane {lane} was masked \
-                         out until the warp came together again.",
+                         out until the warp reconverged.",
                         lanes(*mask, width)
                     )
                 };
@@ -75,15 +76,15 @@ impl AlgorithmQuestions for Metered {
                 let (right, sum) = (*own.iter().max()?, own.iter().sum::<u32>());
                 let mean = (f64::from(sum) / f64::from(mask.count_ones())).round() as u32;
                 let one_by_one = format!(
-                    "That is the sum, as if lanes took turns. They sink in the same rounds: the warp needs \
-                     as many as the slowest lane, {right}."
+                    "That is the sum, as if lanes took turns. Their keys sink in the same rounds: the warp \
+                     needs as many as the slowest lane, {right}."
                 );
                 let on_average = format!(
-                    "That is what a lane needs on average. The warp goes on when the slowest lane is done, \
-                     after {right}."
+                    "That is what a lane needs on average. The warp continues when the slowest lane is \
+                     done, after {right}."
                 );
                 let text = format!(
-                    "Rounds of sinking that keys need: {}. How many does the warp spend?",
+                    "Rounds that keys need to sink: {}. How many does the warp spend?",
                     needs.join(", ")
                 );
                 let slips = slips(
@@ -99,18 +100,18 @@ impl AlgorithmQuestions for Metered {
                 possible = 0..=rounds * width;
                 let right = rounds * width - own.iter().sum::<u32>();
                 let free = "Idle lanes cost as much as busy ones: an instruction is issued for the whole \
-                            warp, and a lane that is masked out spends its slot on nothing."
+                            warp, and a masked lane wastes its slot."
                     .to_owned();
                 let outside = format!(
-                    "That counts the {} that do not insert. Lanes whose key is in its place before the last \
+                    "That counts only the {} without an insertion. Lanes whose key stops before the last \
                      round are idle from then on, too.",
                     count(u64::from(width - inserting), "lane", "lanes")
                 );
                 let needs: Vec<String> =
                     lanes_in(*mask).map(|lane| format!("lane {lane}: {}", own[lane as usize])).collect();
                 let text = format!(
-                    "The warp of {width} lanes spends {} of sinking: {} lane-slots. Of these keys need {}. \
-                     How many lane-slots are idle?",
+                    "The warp of {width} lanes spends {} of sinking: {} lane slots. Keys need {}. How many \
+                     lane slots are idle?",
                     count(rounds.into(), "round", "rounds"),
                     rounds * width,
                     needs.join(", ")
@@ -132,7 +133,7 @@ impl AlgorithmQuestions for Metered {
             (Ask::Inserts, Some(HeapStep::Branched { lanes })) => *lanes != 0 && lanes.count_ones() < width,
             (Ask::Waits, Some(HeapStep::Branched { lanes })) => lanes.count_ones() < width,
             (Ask::Rounds | Ask::Idle, Some(HeapStep::Sank { lanes, .. })) => {
-                // The first round of an insertion in which lanes need different numbers of them.
+                // The first round of an insertion whose lanes need different numbers of rounds.
                 let begins = matches!(steps[at - 1].heap(), Some(HeapStep::Branched { .. }));
                 let own = rounds_of_lanes(recording, at, width);
                 let needs: Vec<u32> = lanes_in(*lanes).map(|lane| own[lane as usize]).collect();
@@ -172,7 +173,7 @@ impl AlgorithmQuestions for Metered {
     }
 }
 
-/// Rounds of sinking in which each lane takes part, from the first at a position on.
+/// The number of sinking rounds that each lane takes part in, from a position on.
 pub fn rounds_of_lanes(recording: &Recording, first: usize, width: u32) -> Vec<u32> {
     let mut rounds = vec![0; width as usize];
     for step in &recording.steps()[first..] {
@@ -182,7 +183,7 @@ pub fn rounds_of_lanes(recording: &Recording, first: usize, width: u32) -> Vec<u
     rounds
 }
 
-/// At the displayed precision each lane's answer must be clear.
+/// `None` if a lane's answer is not clear at the displayed precision.
 fn clear(heaps: &Heaps) -> Option<()> {
     let close = |lane: u32, distance: f32| {
         heaps.root(lane) != PADDING && significant(distance.into()) == key(heaps.root(lane))

@@ -1,4 +1,4 @@
-//! The observer of threads with a query each that records the steps.
+//! The observer of per-thread heaps that records the steps.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
 use crate::step::{Slot, Step};
 
-/// Runs a warp of `width` threads on as many queries, each with a heap of its own, and records its steps.
-/// Lane 0's query is the problem's; the others are points, spread evenly over the order in which points are
-/// processed. `data` describes the source of the points.
+/// Runs a warp of `width` threads, each with its own query and heap, and records its steps. Lane 0's query is
+/// the problem's; the others are points, spread evenly over the processing order. `data` describes the source
+/// of the points.
 ///
 /// # Errors
 /// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
@@ -28,11 +28,11 @@ pub fn record_heaps(
     Ok(record_lanes(problem, query, width, data))
 }
 
-/// The same of any number of lanes up to 32. One alone is a scalar thread.
+/// The same for any number of lanes up to 32; one lane is a scalar thread.
 pub(crate) fn record_lanes(problem: Arc<Problem>, query: usize, width: u32, data: &str) -> Recording {
     let (n, k, dims) = (problem.n(), problem.k(), problem.dims());
     let shape = Shape::of(&problem, width);
-    // In the middles of even parts: none of them is the middle point, which often is lane 0's query.
+    // The middles of equal parts: never the middle point, which is often lane 0's query.
     let others: Vec<u32> = (1..u64::from(width))
         .map(|lane| ((2 * lane - 1) * n as u64 / (2 * u64::from(width))) as u32)
         .collect();

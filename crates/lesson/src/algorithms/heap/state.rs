@@ -1,4 +1,4 @@
-//! The heaps of a warp's threads with a query each, and who of them works.
+//! The heaps of a warp's threads, and which lanes are active.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,33 +11,33 @@ use crate::state::{Shape, Stage, State, lanes_in};
 use crate::step::{Slot, Step, distances};
 use crate::work::{Instruction, Issued, Kind, full, once, row};
 
-/// The heaps of all lanes. A key that sinks is at the entry that it has come to; the kernel holds it in a
-/// register until it is in its place.
+/// The heaps of all lanes. A sinking key is stored at its current entry; the kernel holds it in a register
+/// until it stops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Heaps {
-    /// Lanes of the warp, W: so many queries.
+    /// Lanes of the warp, W, and queries.
     pub width: u32,
     /// Keys of a heap, k.
     pub k: u32,
-    /// The queries of lanes 1 to W−1, as points. Lane 0's is the one that is asked for.
+    /// The queries of lanes 1 to W−1, as points. Lane 0's is the recorded one.
     pub others: Vec<u32>,
     /// W·k keys: entry e of lane L is `keys[L·k + e]`.
     pub keys: Vec<Key>,
-    /// The first entries of each lane that are a heap: k until heaps are sorted.
+    /// The entries of each lane that form a heap: k until heaps are sorted.
     pub end: u32,
-    /// The point that all lanes look at; `None` before the first, and when heaps are sorted.
+    /// The current point of all lanes; `None` before the first, and while heaps are sorted.
     pub point: Option<u32>,
     /// The squared distance of that point to each lane's query.
     pub distances: Vec<f32>,
-    /// The lanes whose distance is below their root; `None` until they have compared it.
+    /// The lanes whose distance is below their root; `None` before the comparison.
     pub inserting: Option<u32>,
-    /// The lanes that took part in the last step; the others waited.
+    /// The active lanes of the last step; the others waited.
     pub active: u32,
-    /// The entry of each lane's key that sinks, or sank last.
+    /// The entry of each lane's sinking key, or of the last one.
     pub holes: Vec<u32>,
     /// Rounds of sinking since the last branch.
     pub rounds: u32,
-    /// Points of which some lane inserted.
+    /// Points that some lane inserted.
     pub stops: u32,
 }
 
@@ -52,7 +52,7 @@ impl AlgorithmState for Heaps {
 }
 
 impl Heaps {
-    /// Heaps in which there is nothing yet.
+    /// Empty heaps.
     pub fn new(shape: Shape, others: Vec<u32>) -> Self {
         Self {
             width: shape.width,
@@ -85,7 +85,7 @@ impl Heaps {
         self.keys[(lane * self.k) as usize]
     }
 
-    /// Whether a lane's entry has a second child among those that are a heap.
+    /// Whether a lane's entry has a second child in the heap.
     pub fn has_second_child(&self, entry: u32) -> bool {
         2 * entry + 2 < self.end
     }
@@ -132,7 +132,7 @@ impl Heaps {
         }
     }
 
-    /// The lanes that take part in a step.
+    /// The active lanes of a step.
     pub fn active_in(&self, step: &HeapStep) -> u32 {
         match step {
             HeapStep::Sank { lanes, .. } | HeapStep::Rejoined { lanes } => *lanes,
@@ -144,16 +144,16 @@ impl Heaps {
     }
 }
 
-// The steps that threads with a query each have besides those of [`Step`](crate::Step).
+// The steps of per-thread heaps besides those of [`Step`](crate::Step).
 
-/// A step of threads with a query each.
+/// A step of per-thread heaps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum HeapStep {
     /// Every lane has a heap of k keys, the largest at its root, entry 0; entries 2e + 1 and 2e + 2 are the
-    /// children of entry e. There is nothing in them yet.
+    /// children of entry e. They are empty.
     Heaps {
-        /// The queries of lanes 1 to W−1: these points. Lane 0's is the one that is asked for.
+        /// The queries of lanes 1 to W−1, as points. Lane 0's is the recorded one.
         others: Vec<u32>,
     },
     /// Every lane has computed the squared distance of the same point to its own query.
@@ -164,27 +164,26 @@ pub enum HeapStep {
         #[serde(with = "distances")]
         distances: Vec<f32>,
     },
-    /// The lanes compared their distance with their own root. Where it is smaller it took the root's place;
-    /// the other lanes wait until these have inserted, if there are any.
+    /// The lanes compared their distance with their own root. A smaller distance replaced the root; the other
+    /// lanes wait until these lanes have inserted.
     Branched {
         /// Mask of the lanes that insert.
         lanes: u32,
     },
-    /// A round of sinking. A lane's key changed places with the larger of its entry's children, if that is
-    /// larger than the key.
+    /// A round of sinking. A lane's key swapped with the larger of its entry's children, if that is larger
+    /// than the key.
     Sank {
-        /// Mask of the lanes that took part: their keys were not in their place yet, and had children.
+        /// Mask of the active lanes: their keys had not stopped yet, and had children.
         lanes: u32,
-        /// The entries that keys sank to, lanes ascending. The keys of the other lanes that took part are in
-        /// their place.
+        /// The entries that keys sank to, lanes ascending. The keys of the other active lanes have stopped.
         moved: Vec<Slot>,
     },
-    /// The lanes that inserted read their root again, and all lanes go on together.
+    /// The lanes that inserted reread their root, and all lanes reconverge.
     Rejoined {
         /// Mask of the lanes that inserted.
         lanes: u32,
     },
-    /// All points are seen, and the heaps are sorted. Each lane's root, its largest key, changed places with
+    /// All points are seen, and the heaps are being sorted. Each lane's root, its largest key, swapped with
     /// the last of its first `end` entries, whose key sinks among those before it.
     Extracted {
         /// Entries that were a heap until then.
@@ -229,7 +228,7 @@ impl AlgorithmStep for HeapStep {
             Self::OwnDistances { .. } | Self::Branched { .. } | Self::Extracted { .. } => {
                 u64::from(shape.width)
             }
-            // Lane 0's keys are copied, and sorted.
+            // A sorted copy of lane 0's keys.
             Self::Rejoined { lanes } if lanes & 1 == 1 => 4 * u64::from(shape.k),
             Self::Rejoined { .. } => 1,
         }
@@ -277,23 +276,22 @@ impl AlgorithmStep for HeapStep {
     }
 }
 
-// What a warp executes in a step of threads with a query each.
+// The instructions of each step of per-thread heaps.
 
 const HEAP: &str = "kdtree/heap.cuh";
 const THREADS: &str = "select/thread_heap.cuh";
 
-/// Threads with a query each compute their distances as the kernel does; the engine `thread-heap` reads them
-/// from a matrix.
+/// Threads compute their distances as the kernel does; the engine `thread-heap` reads them from a matrix.
 pub(crate) const OWN_DISTANCES: &[Instruction] =
     &[row(Kind::Distance, THREADS, "float distance = tile[lane][point];", |_, state| full(1, state))];
 
 pub(crate) const BRANCHED: &[Instruction] = &[
     row(Kind::Comparison, THREADS, "if (distance < bound) {", |_, state| full(1, state)),
-    // After those that insert, if there are any.
+    // After the lanes that insert, if any.
     row(Kind::Barrier, THREADS, "            __syncwarp();", |_, state| full(1, state)),
 ];
 
-/// The lanes of a round of sinking, those of them whose entry has a second child, and those whose key moved.
+/// The active lanes of a round, those whose entry has a second child, and those whose key moved.
 fn sinking(step: &Step, before: &State) -> [u32; 3] {
     let (Step::Own(OwnStep::Heap(HeapStep::Sank { lanes, moved })), Some(heaps)) = (step, before.heaps())
     else {
@@ -336,7 +334,7 @@ pub(crate) const EXTRACTED: &[Instruction] = &[
     row(Kind::Read, HEAP, "Key last = at(end - 1);", |_, state| full(1, state)),
     row(Kind::Read, HEAP, "at(end - 1) = at(0);", |_, state| full(1, state)),
     row(Kind::Write, HEAP, "at(end - 1) = at(0);", |_, state| full(1, state)),
-    // Where the key that sinks from there ends.
+    // The entry at which the sinking key stops.
     row(Kind::Write, HEAP, "at(hole) = key;", |_, state| full(1, state)),
 ];
 

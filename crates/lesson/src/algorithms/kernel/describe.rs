@@ -1,5 +1,4 @@
-//! The sentences of the kernel's search; those of other searches that have steps in common with it are these,
-//! too.
+//! The sentences of the kernel's search, and of the steps that other searches share with it.
 
 use crate::describe::{capital, hex, lanes, range, smallest};
 use crate::engines::lockstep::{Fault, lanes_below};
@@ -74,7 +73,7 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
         Step::Layer { pass, layer, shuffle, swapped } => {
             let how = match shuffle {
                 Some(lanes) => format!("each lane compares with lane ^ {lanes} by shuffle"),
-                None => "each lane compares keys of its own, without a shuffle".to_owned(),
+                None => "each lane compares its own keys, without a shuffle".to_owned(),
             };
             let pairs = match swapped.count() {
                 1 => format!("1 of {} pairs swaps", thousands((capacity / 2).into())),
@@ -96,7 +95,7 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
         }
         Step::Minimum { taken } => format!(
             "Element i becomes the smaller of candidate i and element {} \u{2212} i of the intermediate \
-             result: {} of the candidates stay, {} of the intermediate result. The {all} smallest are left, \
+             result: {} of the candidates stay, {} of the intermediate result. The {all} smallest remain, \
              in bitonic order.",
             thousands((capacity - 1).into()),
             thousands((capacity - taken.count()).into()),
@@ -109,7 +108,7 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
             let asked = capital(&lanes(*rest, width));
             let had = if rest.count_ones() == 1 { "had no slot and votes" } else { "had no slot and vote" };
             let answer = match mask.count_ones() {
-                0 => "none is closer any longer".to_owned(),
+                0 => "none is still closer".to_owned(),
                 1 => format!("{} is still closer", lanes(*mask, width)),
                 _ => format!("{} are still closer", lanes(*mask, width)),
             };
@@ -137,13 +136,13 @@ fn group(base: u32, distances: &[f32], after: &State) -> String {
         ),
         there => format!(
             "Lanes 0 to {} compute the squared distance of one point each, {points}{nearest}; the other \
-             lanes have none.",
+             lanes have no point.",
             there - 1
         ),
     }
 }
 
-/// Spells out the last lane with a slot, which has the most lanes below it.
+/// Explains the last lane with a slot: it has the most lanes below it.
 fn positions(slots: Vec<(u32, u32)>, after: &State) -> String {
     let capacity = after.shape.capacity();
     let fitting: Vec<_> = slots.iter().filter(|(_, slot)| *slot < capacity).collect();
@@ -211,14 +210,14 @@ fn finished(after: &State) -> String {
     let counts = &after.counts;
     let found: Vec<_> = after.neighbours().collect();
     let (Some(nearest), Some(farthest)) = (found.first(), found.last()) else {
-        return "The search is done: there was no point.".to_owned();
+        return "The search is done: there were no points.".to_owned();
     };
     let found = match found.len() {
         1 => {
-            format!("the neighbour lies in a register, at squared distance {}", significant(nearest.1.into()))
+            format!("the neighbour is in a register, at squared distance {}", significant(nearest.1.into()))
         }
         many => format!(
-            "the {} neighbours lie in the registers, nearest first, at squared distances from {} to {}",
+            "the {} neighbours are in the registers, nearest first, at squared distances from {} to {}",
             thousands(many as u64),
             significant(nearest.1.into()),
             significant(farthest.1.into())
@@ -240,9 +239,9 @@ fn bound(max_distance: f32) -> String {
     }
 }
 
-// One sentence per step that a mistake changes: what was done instead, without a name for it.
+// Sentences of the steps that a fault changes: they say what the search does, without naming the fault.
 
-/// Describes a step of a search with a mistake; `None` if the step is as it should be.
+/// Describes a step of a faulty search; `None` if the fault does not change it.
 pub(crate) fn describe_fault(step: &Step, after: &State, fault: Fault) -> Option<String> {
     let (shape, all) = (after.shape, thousands(after.shape.capacity().into()));
     match (fault, step) {
@@ -258,7 +257,7 @@ pub(crate) fn describe_fault(step: &Step, after: &State, fault: Fault) -> Option
             ))
         }
         (Fault::NoBarrier, Step::BufferFull) => Some(format!(
-            "All {all} slots are given away, {} hold a candidate, and the buffer is merged.",
+            "All {all} slots are assigned, {} hold a candidate, and the buffer is merged.",
             thousands(after.buffered.into())
         )),
         (Fault::NoMirror, Step::Minimum { taken }) => {
@@ -272,16 +271,13 @@ pub(crate) fn describe_fault(step: &Step, after: &State, fault: Fault) -> Option
         (Fault::NoRevote, Step::FilteredAgain { rest, .. }) => {
             let verb = if rest.count_ones() == 1 { "had no slot, and goes" } else { "had no slot, and go" };
             Some(format!(
-                "{} {verb} into the buffer now, whatever max_distance is.",
+                "{} {verb} into the buffer now, regardless of max_distance.",
                 capital(&lanes(*rest, shape.width))
             ))
         }
         (Fault::Dropped, Step::FilteredAgain { rest, .. }) => {
-            let verb = if rest.count_ones() == 1 { "had no slot, and is" } else { "had no slot, and are" };
-            Some(format!(
-                "{} {verb} not asked again: the group is done.",
-                capital(&lanes(*rest, shape.width))
-            ))
+            let verb = if rest.count_ones() == 1 { "had no slot, and does" } else { "had no slot, and do" };
+            Some(format!("{} {verb} not vote again: the group is done.", capital(&lanes(*rest, shape.width))))
         }
         (Fault::Stale, Step::MaxDistance { max_distance, .. }) => {
             let bound = if max_distance.is_infinite() {

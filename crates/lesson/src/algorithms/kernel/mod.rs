@@ -1,4 +1,4 @@
-//! The search of the kernel: every point is looked at, and candidates wait in a buffer.
+//! The kernel's search: it evaluates every point and collects candidates in a buffer.
 
 pub(crate) mod describe;
 mod panel;
@@ -15,14 +15,14 @@ use crate::meter::{Meter, Track, Way};
 use crate::recording::Recording;
 use crate::step::{Pass, Step};
 
-// The algorithm of the kernel, whose search is held against theory.
+// The kernel's algorithm, with theory as its baseline.
 
-/// The kernel's search is held against theory.
+/// The baseline of the kernel: theory.
 #[derive(Clone, Copy, Debug)]
 pub struct Theory;
 
 impl Theory {
-    /// The engine whose twin records, and what that is called.
+    /// The engine whose twin records, and the name of the twin.
     pub(crate) const TWIN: (&Descriptor, &str) = (&LOCKSTEP, "the kernel's twin");
 }
 
@@ -196,9 +196,9 @@ fn line_of_scan(step: &Step) -> Option<usize> {
     })
 }
 
-// What a search with a candidate buffer counts, for others to be held against.
+// The counts of a search with a candidate buffer, as a baseline for others.
 
-/// What a search with a candidate buffer counts.
+/// Counts of a search with a candidate buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Buffered {
     /// Points that went into the buffer.
@@ -219,7 +219,7 @@ impl Buffered {
             match step {
                 Step::Appended { placed } => counts.candidates += placed.len() as u32,
                 Step::Minimum { taken } => {
-                    // What pads the buffer stays where the intermediate result is padding, too.
+                    // Padding of the buffer also stays where the intermediate result is padding.
                     counts.came += (capacity - taken.count()).min(counts.candidates - merged);
                     merged = counts.candidates;
                 }

@@ -1,4 +1,4 @@
-//! Which panels a lesson about the kernel's search shows, and where.
+//! The panels of a lesson about the kernel's search, and their layout.
 
 use std::io::{self, Write};
 
@@ -20,7 +20,7 @@ impl AlgorithmPictures for Theory {
     /// get the width.
     fn panels(&self, shows: Shows, layout: &Layout<'_>) -> Vec<(Panel, Area)> {
         let (view, large) = (layout.view, layout.large);
-        // Merge and filter alternate; where a batch arrives, neither has begun.
+        // Merge and filter alternate; when a batch arrives, neither has begun.
         let arrives =
             matches!(view.step(), None | Some(Step::Batch { .. })) && shows == Shows::Whole && !view.asking;
         let running = match () {
@@ -30,7 +30,7 @@ impl AlgorithmPictures for Theory {
         };
         match shows {
             Shows::Overflow if large => layout.pair(running, Panel::Cloud, Panel::Cloud, [0.68, 0.32]),
-            // Of a whole search: what arrives, is filtered or merged, and then what a merge has led to.
+            // Of a whole search: arrival, filter or merge, and then the result of a merge.
             Shows::Whole | Shows::Waiting
                 if large && (layout.is_done() || matches!(view.step(), Some(Step::MaxDistance { .. }))) =>
             {
@@ -124,8 +124,8 @@ impl AlgorithmPictures for Theory {
         let worst = count(account.worst_merges, "merge", "merges");
         writeln!(
             out,
-            "<p>These are the numbers of the whole search. The theory's are for points in random order; the \
-             worst order takes {worst}.</p>"
+            "<p>The numbers are of the whole search. The theory assumes random order; the worst order takes \
+             {worst}.</p>"
         )
     }
 }
@@ -136,8 +136,8 @@ fn merge_runs(view: &View<'_>) -> bool {
         || matches!(view.step(), Some(Step::MaxDistance { .. }))
 }
 
-/// Whether the two lists of a merge are shown as they meet: at its swap, when both are in order, at the
-/// minimum and from there on.
+/// Whether the two lists of a merge are shown together: at its swap, once both are sorted, and from the
+/// minimum on.
 fn lists_meet(view: &View<'_>) -> bool {
     let capacity = view.state().shape.capacity();
     match view.step() {

@@ -1,5 +1,4 @@
-//! Questions about the kernel's search, and about what a tree's search has in common with it: their texts and
-//! answers.
+//! Questions about the kernel's search, and about the steps that the tree search shares with it.
 
 use super::Theory;
 use crate::account::expected;
@@ -42,8 +41,8 @@ pub fn of_kernel(
                 thousands(shape.n.into()),
                 shape.k
             );
-            // If every point is a candidate, the number is known; otherwise the theoretical bound is accepted
-            // as an answer unless it is far off.
+            // If every point is a candidate, the number is exact; otherwise the theoretical bound is accepted
+            // unless it is far off.
             let worst = theory::worst_case_merges(shape.n as usize, capacity as usize);
             let bound = expected(shape, shape.n).merges.floor() as u32;
             let within = if u64::from(merges) == worst {
@@ -93,7 +92,7 @@ pub fn of_kernel(
             (lane, text, Answer::Number { right: lane ^ stride, within: 0 })
         }
         (Ask::Swaps, Step::Layer { layer, swapped, .. }) => {
-            // Keys that read the same make no question.
+            // Keys that look the same at the displayed precision make no question.
             let differs = |pair: &Comparator| {
                 key(before.registers[pair.low as usize]) != key(before.registers[pair.high as usize])
             };
@@ -124,8 +123,8 @@ pub fn of_kernel(
             let element = *pick.of(&elements, |element| taken.contains(*element))?;
             let (own, other) = both(element);
             let text = format!(
-                "Candidate {element} is {}, element {} of the intermediate result is {}: is the key of the \
-                 intermediate result the one that stays?",
+                "Candidate {element} is {}, element {} of the intermediate result is {}: does the key of \
+                 the intermediate result stay?",
                 key(own),
                 capacity - 1 - element,
                 key(other)
@@ -135,7 +134,7 @@ pub fn of_kernel(
         _ => return None,
     };
     let question = Question::new(ask, at, subject, text, answer);
-    // What is in the buffer at the end is merged, too.
+    // At the end the buffer is merged, so there is at least one merge.
     Some(if ask == Ask::Merges { question.among(1..=u32::MAX) } else { question })
 }
 
@@ -143,7 +142,7 @@ fn per_lane(registers: u32) -> String {
     if registers == 1 { "one key per lane".to_owned() } else { format!("{registers} keys per lane") }
 }
 
-/// Whether a step makes a good question of a kind.
+/// Whether a step suits a kind of question.
 pub(crate) fn suits(ask: Ask, at: usize, recording: &Recording) -> bool {
     let shape = recording.shape();
     match (ask, &recording.steps()[at]) {

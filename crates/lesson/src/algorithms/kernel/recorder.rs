@@ -30,7 +30,7 @@ pub fn record(
     record_any(None, problem, query, width, batch, data)
 }
 
-/// Records the twin while it makes a mistake on purpose, and what that leads to.
+/// Records the twin with an injected fault, and the fault's effect.
 ///
 /// # Errors
 /// The same as those of [`record`].
@@ -80,7 +80,7 @@ fn record_width<const W: usize>(
     Ok(Recording::new(parameters, problem, query, observer.steps.finish()?))
 }
 
-/// Steps that are recorded as long as there is memory: in the worst order every few points cause a merge.
+/// Recorded steps, limited by free memory: in the worst order, every few points cause a merge.
 #[derive(Default)]
 pub(crate) struct Steps {
     steps: Vec<Step>,
@@ -88,7 +88,7 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Steps between two checks, and what they need at most, together with the keyframes of their replay.
+    /// Steps between two memory checks, and the most memory they need, keyframes included.
     const BLOCK: usize = 1 << 14;
     const OF_BLOCK: u64 = 16 << 20;
 
@@ -130,7 +130,7 @@ impl Observer<32> for OneByOne {
 }
 
 struct Recorder<const W: usize> {
-    /// The mistake that the warp is asked to make.
+    /// The injected fault.
     fault: Option<Fault>,
     steps: Steps,
     /// End of the current batch.
@@ -302,8 +302,8 @@ fn first_batch(recording: &Recording) -> usize {
     end.unwrap_or(recording.problem().n())
 }
 
-/// Number of groups per batch; `None` if one batch holds all points, since any size that is large enough will
-/// do and the default is already compiled.
+/// Number of groups per batch; `None` if one batch holds all points: then any larger size works, and the
+/// default is already compiled.
 pub(crate) fn batch_of(recording: &Recording) -> Option<usize> {
     let points = first_batch(recording);
     (points < recording.problem().n()).then(|| points / recording.shape().width as usize)

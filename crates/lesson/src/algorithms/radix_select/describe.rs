@@ -1,5 +1,4 @@
-//! The sentences of a selection by digits, where they are not those of
-//! [`describe`](crate::describe::describe).
+//! The sentences of radix select, where they differ from those of the kernel.
 
 use crate::algorithms::OwnStep;
 use crate::algorithms::radix_select::RadixSelectStep;
@@ -8,30 +7,30 @@ use crate::state::State;
 use crate::step::Step;
 use crate::text::{count, ordinal, significant, thousands};
 
-/// Describes a step that this algorithm alone has. `after` is the state after it.
+/// Describes a step that only this algorithm has. `after` is the state after it.
 fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Option<String> {
     let shape = after.shape;
     let number = |number: u32| thousands(number.into());
-    // There may be fewer points than neighbours that are asked for.
+    // There may be fewer than k points.
     let kth = if shape.n < shape.k { "last neighbour" } else { "k-th" };
     let pass = buckets.passes.len();
     Some(match step {
         RadixSelectStep::Digits { bits } => format!(
-            "The distances of all {} are computed. Their {BITS} bits after the sign, read as numbers, have \
-             the same order: {} digits of up to {bits} bits, the first bits first.",
+            "The distances of all {} are computed. Their {BITS} bits after the sign, read as integers, have \
+             the same order: {} digits of up to {bits} bits, the highest first.",
             count(shape.n.into(), "point", "points"),
             most_passes(*bits)
         ),
         RadixSelectStep::Counted { counts } => {
             let used = counts.iter().filter(|&&count| count > 0).count();
             let says = match used {
-                1 => "all have the same, and this pass tells nothing apart".to_owned(),
-                _ => format!("they have {used} of {} digits", counts.len()),
+                1 => "all fall into one, and this pass separates nothing".to_owned(),
+                _ => format!("they fall into {used} of {} buckets", counts.len()),
             };
             let what = count(
                 buckets.left.into(),
-                "point that is left is counted by its",
-                "points that are left are counted by their",
+                "remaining point is counted by its",
+                "remaining points are counted by their",
             );
             format!(
                 "Pass {}: the {what} {} digit, {}: {says}.",
@@ -44,8 +43,8 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
             let digit = sums.partition_point(|&sum| sum < buckets.rank);
             let before = digit.checked_sub(1).map_or(0, |before| sums[before]);
             format!(
-                "The counts are added up from bucket 0 on. The sum first reaches {} in bucket {digit}: {} \
-                 lie before it, {} up to its end.",
+                "The counts are summed from bucket 0 on. The sum first reaches {} in bucket {digit}: {} \
+                 before it, {} including it.",
                 number(buckets.rank),
                 number(before),
                 number(sums[digit])
@@ -54,17 +53,17 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
         RadixSelectStep::Bucket { digit, below, inside } => {
             let found = buckets.passes[pass - 1];
             let nearer = match below {
-                0 => "no point lies before it".to_owned(),
-                1 => "1 point before it is a neighbour for sure".to_owned(),
+                0 => "no point is before it".to_owned(),
+                1 => "1 point before it is a neighbour".to_owned(),
                 _ => {
-                    format!("{} before it are neighbours for sure", count((*below).into(), "point", "points"))
+                    format!("{} before it are neighbours", count((*below).into(), "point", "points"))
                 }
             };
             let after_it = found.of - below - inside;
             let farther = match after_it {
                 0 => String::new(),
-                1 => ", 1 behind it is none".to_owned(),
-                _ => format!(", {} behind it are none", number(after_it)),
+                1 => ", 1 after it is not a neighbour".to_owned(),
+                _ => format!(", {} after it are not neighbours", number(after_it)),
             };
             let then = if *inside == 1 {
                 "The one in it is the last neighbour.".to_owned()
@@ -72,35 +71,35 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
                 format!("All {} in it are neighbours, too: nothing is left to find.", number(*inside))
             } else if pass as u32 == most_passes(buckets.bits) {
                 format!(
-                    "Its {} points are equally far: the first {} by position are taken.",
+                    "Its {} points are equally far: the first {} by position are neighbours.",
                     number(*inside),
                     number(buckets.rank)
                 )
             } else {
-                format!("Of the {} in it, number {} is looked for.", number(*inside), number(buckets.rank))
+                format!("Of the {} in it, rank {} is wanted.", number(*inside), number(buckets.rank))
             };
             format!(
-                "Number {} of {} lies in bucket {digit}: {nearer}{farther}. {then}",
+                "Rank {} of {} is in bucket {digit}: {nearer}{farther}. {then}",
                 number(found.rank),
                 number(found.of)
             )
         }
         RadixSelectStep::Narrowed => format!(
-            "The {} in the bucket {} at most half of what the pass read: written side by side, so that the \
-             next pass reads nothing else.",
+            "The {} in the bucket {} at most half of what the pass read: they are compacted, and the next \
+             pass reads only these.",
             count(buckets.left.into(), "point", "points"),
             if buckets.left == 1 { "is" } else { "are" }
         ),
         RadixSelectStep::Gathered { keys } => format!(
-            "All {} are looked at once more: the {} that lie before the last bucket, and {} of it, are kept \
-             with their positions.",
+            "All {} are read once more: the {} before the last bucket, and {} in it, are stored with their \
+             positions.",
             count(shape.n.into(), "point", "points"),
             number(buckets.below),
             number(keys.len() as u32 - buckets.below)
         ),
         RadixSelectStep::Sorted => format!(
             "The {} are sorted by distance and position, by a bitonic network. The {kth} is at {}: no other \
-             key was ever sorted.",
+             keys are sorted.",
             count(after.neighbours().count() as u64, "neighbour", "neighbours"),
             last(after)
         ),
@@ -111,13 +110,13 @@ fn describe_own(step: &RadixSelectStep, after: &State, buckets: &Buckets) -> Opt
 pub fn describe(step: &Step, after: &State, buckets: &Buckets) -> Option<String> {
     let shape = after.shape;
     let number = |number: u32| thousands(number.into());
-    // There may be fewer points than neighbours that are asked for.
+    // There may be fewer than k points.
     let kth = if shape.n < shape.k { "last neighbour" } else { "k-th" };
     Some(match step {
         Step::Own(OwnStep::RadixSelect(step)) => describe_own(step, after, buckets)?,
         Step::Finished => format!(
-            "The selection is done: the {kth} was known after {}. {} distances were read for it, where a \
-             search with a buffer reads each of {} once.",
+            "The selection is done: the {kth} was known after {}. {} distances were read; a search with a \
+             buffer reads each of {} once.",
             count(buckets.passes.len() as u64, "pass", "passes"),
             number(buckets.reads),
             count(shape.n.into(), "point", "points"),

@@ -16,23 +16,23 @@ use crate::recording::Recording;
 use crate::step::Step;
 pub use state::RadixSelectStep;
 
-// A selection by digits, which is held against the kernel.
+// Radix select, with the kernel as its baseline.
 
-/// What a selection by digits counts in the end, and what the kernel does for the same neighbours.
+/// Final counts of radix select, and of the kernel for the same neighbours.
 #[derive(Clone, Debug)]
 pub struct Chosen {
     /// The squared distances of all points, by position.
     pub distances: Vec<f32>,
-    /// Distances that were read, in all passes and to keep the neighbours.
+    /// Distances read, in all passes and to gather the neighbours.
     pub reads: u32,
     /// Passes until the k-th was known.
     pub passes: u32,
-    /// What the kernel's twin counts.
+    /// Counts of the kernel's twin.
     pub buffer: Buffered,
 }
 
 impl Chosen {
-    /// The engine whose twin records, and what that is called.
+    /// The engine whose twin records, and the name of the twin.
     pub(crate) const TWIN: (&Descriptor, &str) = (&RADIX_SELECT, "radix select's twin");
 }
 
@@ -50,7 +50,7 @@ impl Algorithm for Chosen {
     }
 
     fn start(&self) -> &'static str {
-        "and no distance is computed yet"
+        "no distance is computed yet"
     }
 
     fn record_on_gpu(&self, twin: &Recording, cuda: &mut Cuda) -> Result<Recording, LessonError> {
@@ -59,9 +59,9 @@ impl Algorithm for Chosen {
     }
 }
 
-// A selection by digits in a few lines of pseudocode, and the matching lines of `cuda/`.
+// Radix select in a few lines of pseudocode, and the matching lines of `cuda/`.
 
-/// A selection by digits: its passes, then what is kept.
+/// Radix select: its passes, then its answer.
 pub static SELECTION: Code = Code {
     lines: &DIGITS,
     second: 10,

@@ -1,5 +1,5 @@
-//! The panel of a selection by digits: the buckets of a pass as bars, their counts and sums, and below them
-//! how the intervals of the passes close in on the k-th.
+//! The panel of radix select: the buckets of a pass as bars, with counts and sums; below, the intervals of
+//! the passes, which close in on the k-th.
 
 use std::io::{self, Write};
 
@@ -59,10 +59,10 @@ impl AlgorithmPictures for Chosen {
                 ],
             ),
         ];
-        let heads = ["so far", "in the end", "a buffer", "radix sort"];
+        let heads = ["so far", "at the end", "a buffer", "radix sort"];
         tally::table(&mut scene, room.take_top(row * 4.4), row, &[0.3, 0.14, 0.19, 0.17, 0.2], heads, &rows);
         room.take_top(row * 0.4);
-        // On a logarithmic scale: otherwise all but the first bars would be too short to be seen.
+        // On a log scale: otherwise all but the first bars would be too short to see.
         let share = |points: u32| (1.0 + points as f32).ln() / (1.0 + shape.n as f32).ln();
         let passes = state.buckets().map_or(&[][..], |buckets| &buckets.passes);
         let words: Vec<String> = std::iter::once(format!("all: {}", number(shape.n)))
@@ -88,7 +88,7 @@ impl AlgorithmPictures for Chosen {
         let mut kinds = query_and(if is_gathered {
             format!("{} nearest", thousands(nearest(view.cursor).len() as u64))
         } else {
-            format!("{} neighbours for sure", thousands(below.into()))
+            format!("{} known neighbours", thousands(below.into()))
         });
         let left = left.filter(|_| !is_gathered).map_or_else(
             || "left after a pass".to_owned(),
@@ -103,7 +103,7 @@ impl AlgorithmPictures for Chosen {
         if state.max_distance.is_infinite() {
             let is_known = state.buckets().is_some_and(|buckets| buckets.is_gathered);
             return if is_known {
-                "All points are neighbours: there are no k of them"
+                "All points are neighbours: there are fewer than k"
             } else {
                 "No point is decided yet"
             }
@@ -144,7 +144,7 @@ impl AlgorithmPictures for Chosen {
     }
 }
 
-/// Intervals that are shown, the last ones.
+/// Number of intervals shown, the latest ones.
 const INTERVALS: usize = 4;
 
 /// Draws the panel in a size given in points.
@@ -214,7 +214,7 @@ struct Shown<'a> {
     pass: usize,
     counts: &'a [u32],
     sums: &'a [u32],
-    /// What it found, once it has.
+    /// The bucket that it found, once it is done.
     found: Option<Pass>,
 }
 
@@ -243,7 +243,7 @@ impl<'a> Shown<'a> {
         let rank = self.found.map_or(self.buckets.rank, |found| found.rank);
         let of = self.found.map_or(self.buckets.left, |found| found.of);
         format!(
-            "Pass {}: the {} digit, {}; number {} of {} is looked for",
+            "Pass {}: the {} digit, {}; rank {} of {} is wanted",
             self.pass + 1,
             ordinal(self.pass as u64 + 1),
             bits_of(self.buckets, self.pass),
@@ -253,8 +253,7 @@ impl<'a> Shown<'a> {
     }
 }
 
-/// How many points each bucket has; those before the one that was found are neighbours, those behind it are
-/// none.
+/// The points of each bucket. Points before the bucket of the k-th are neighbours, points after it are not.
 fn bars(scene: &mut Scene, shown: Option<&Shown<'_>>, grid: &Grid) {
     scene.rect(grid.area, 0.0, Some(faint(Ink::Canvas, 1.0)), Some(line(Ink::Line, 1.0)));
     let Some(shown) = shown else { return };
@@ -266,7 +265,7 @@ fn bars(scene: &mut Scene, shown: Option<&Shown<'_>>, grid: &Grid) {
             _ => Ink::Candidate,
         };
         let mut cell = grid.body(bucket, 0).inner(1.0);
-        // A bucket that has a point at all is seen to have one.
+        // A bucket with any point has a visible bar.
         let high = (cell.height * count as f32 / most).max(2.0).min(cell.height);
         scene.rect(cell.take_bottom(high), 1.5, Some(ink.into()), None);
     }
@@ -302,14 +301,14 @@ fn numbers(
     }
 }
 
-/// A line a pass: where the points that were left lie between the smallest and the largest number with the
-/// digits known before, the borders of the buckets, and the one that was found, which is the whole next line.
+/// One line per pass: the remaining points between the smallest and largest number with the known digits, the
+/// borders of the buckets, and the found bucket, which becomes the whole next line.
 fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Area) {
     let Baseline::RadixSelect(chosen) = view.recording().baseline() else { return };
     let text = view.text;
     let heading = room.take_top((text * 1.4).min(room.height * 0.15));
     let done = buckets.passes.len();
-    // When all is found there is no next line.
+    // After the last pass there is no next line.
     let lines = if buckets.left == buckets.rank && done > 0 || done as u32 == most_passes(buckets.bits) {
         done
     } else {
@@ -320,7 +319,7 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
         heading,
         0.0,
         sans(text * 0.9, Ink::Text),
-        "Points left before each pass: its buckets close in on the k-th",
+        "Points left before each pass: its buckets narrow down the k-th",
     );
     let each = room.height / INTERVALS as f32;
     let small = sans((text * 0.72).min(each * 0.24), Ink::TextWeak);
@@ -331,7 +330,7 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
         let name = line_of.take_left(left_room);
         line_of.take_right(text * 0.6);
         let ends = line_of.take_bottom(small.size * ROW);
-        // Between the lines the interval of the bucket that was found opens.
+        // Between the lines, the interval of the found bucket widens.
         line_of.take_top((each * 0.22).min(text * 1.2));
         let strip = line_of;
         if strip.height < 3.0 || strip.width < 10.0 {
@@ -378,13 +377,13 @@ fn intervals(scene: &mut Scene, view: &View<'_>, buckets: &Buckets, mut room: Ar
     }
 }
 
-/// The points that were left when a pass began.
+/// The remaining points when a pass began.
 fn left_before(buckets: &Buckets, pass: usize) -> u32 {
     buckets.passes.get(pass).map_or(buckets.left, |found| found.of)
 }
 
-/// The points of an interval as strokes; those of one place are drawn once.
-#[expect(clippy::too_many_arguments, reason = "what is drawn, and where")]
+/// The points of an interval as strokes, once per position.
+#[expect(clippy::too_many_arguments, reason = "the interval and its place in the scene")]
 fn points(
     scene: &mut Scene,
     distances: &[f32],
@@ -415,6 +414,3 @@ fn points(
         scene.path(vec![[x, strip.y + inset], [x, strip.bottom() - inset]], line(ink, (text * 0.1).max(1.0)));
     }
 }
-
-// The panel of what a selection by digits reads and sorts, beside the kernel's buffer and a radix sort, and
-// how few points each pass leaves.

@@ -1,4 +1,4 @@
-//! Questions about a selection by digits: their texts and answers, and what known mistakes lead to.
+//! Questions about radix select, with the answers that known misconceptions lead to.
 
 use super::Chosen;
 use crate::algorithms::AlgorithmQuestions;
@@ -28,13 +28,13 @@ impl AlgorithmQuestions for Chosen {
             Ask::Bucket => {
                 let unreduced = buckets.sums.partition_point(|&sum| sum < k) as u32;
                 let forgot = format!(
-                    "There the sum reaches k = {}. But {} in smaller buckets of earlier passes: of those \
-                     that are left, number {rank} is looked for.",
+                    "There the sum reaches k = {}. But {} in smaller buckets of earlier passes: among the \
+                     remaining points, rank {rank} is wanted.",
                     thousands(k.into()),
                     if buckets.below == 1 {
-                        "1 neighbour lies".to_owned()
+                        "1 neighbour is".to_owned()
                     } else {
-                        format!("{} neighbours lie", thousands(buckets.below.into()))
+                        format!("{} neighbours are", thousands(buckets.below.into()))
                     }
                 );
                 let largest = (0u32..)
@@ -42,17 +42,17 @@ impl AlgorithmQuestions for Chosen {
                     .max_by_key(|&(bucket, &count)| (count, std::cmp::Reverse(bucket)))?
                     .0;
                 let most = format!(
-                    "That bucket holds the most points. The sum of the counts decides: where it first \
-                     reaches {rank}, there is the one looked for."
+                    "That bucket holds the most points. But the sum of the counts decides: the wanted \
+                     bucket is where it first reaches {rank}."
                 );
                 let mut slips = slips(
                     Reply::Number(digit),
                     [(Reply::Number(unreduced), forgot), (Reply::Number(largest), most)],
                 );
-                // No sum may reach k.
+                // The sums may never reach k.
                 slips.retain(|slip| slip.reply != Reply::Number(buckets.sums.len() as u32));
                 let text = format!(
-                    "Of the {} that are left, number {rank} is looked for: which bucket is it in?",
+                    "Among the {} remaining points, rank {rank} is wanted: which bucket is it in?",
                     thousands(buckets.left.into())
                 );
                 // The last digit may be shorter than the others.
@@ -60,19 +60,19 @@ impl AlgorithmQuestions for Chosen {
             }
             Ask::Left => {
                 let upto = format!(
-                    "So many lie up to the end of bucket {digit}. Of these, {} before it are neighbours for \
-                     sure and are not looked at again.",
+                    "That many are up to the end of bucket {digit}. Of these, {} before it are known \
+                     neighbours and are not read again.",
                     thousands(below.into())
                 );
                 let behind = format!(
-                    "So many lie outside bucket {digit}: they are decided. Only those inside are left."
+                    "That many are outside bucket {digit}: they are decided. Only those inside remain."
                 );
                 let slips = slips(
                     Reply::Number(inside),
                     [(Reply::Number(below + inside), upto), (Reply::Number(buckets.left - inside), behind)],
                 );
                 let text = format!(
-                    "Number {rank} of {} is looked for: how many points are left after this pass?",
+                    "Rank {rank} of {} is wanted: how many points remain after this pass?",
                     thousands(buckets.left.into())
                 );
                 (text, Answer::Number { right: inside, within: 0 }, slips, 1..=buckets.left)

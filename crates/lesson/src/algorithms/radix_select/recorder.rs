@@ -16,9 +16,9 @@ use crate::recording::{Parameters, Recording};
 use crate::state::Shape;
 use crate::step::Step;
 
-/// Runs radix select's twin on one query and records its steps; the kernel's twin is run, too, and counted.
-/// There is a bucket a lane, so that a digit has log2(`width`) bits, and passes go on where the engine would
-/// sort what is left. `data` describes the source of the points.
+/// Runs radix select's twin on one query and records its steps. Also runs the kernel's twin, for its counts.
+/// There is one bucket per lane, so a digit has log2(`width`) bits, and passes continue where the engine
+/// would sort the remaining points. `data` describes the source of the points.
 ///
 /// # Errors
 /// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
@@ -47,12 +47,12 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// A bucket a lane: a digit has log2(W) bits.
+    /// One bucket per lane: a digit has log2(W) bits.
     pub fn new(shape: Shape) -> Self {
         Self { steps: vec![RadixSelectStep::Digits { bits: shape.width.ilog2() }.into()] }
     }
 
-    /// After the selection: what was taken is sorted.
+    /// After the selection, the gathered keys are sorted.
     pub fn finish(&mut self) {
         self.steps.extend([RadixSelectStep::Sorted.into(), Step::Finished]);
     }
@@ -62,7 +62,7 @@ impl PassObserver for Recorder {
     fn counted(&mut self, counters: &[usize]) {
         let counts: Vec<u32> = counters.iter().map(|&count| count as u32).collect();
         let sums = counts.iter().scan(0, |sum, count| {
-            // Only a broken trace has more than there are points.
+            // Only a corrupt trace has more keys than points.
             *sum = u32::saturating_add(*sum, *count);
             Some(*sum)
         });
@@ -86,14 +86,14 @@ impl PassObserver for Recorder {
     }
 }
 
-// A selection by digits on a GPU: its trace as steps.
+// Radix select on a GPU: its trace as steps.
 
 /// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
 pub(crate) fn compare(trace: &PassTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {
     let mut recorder = Recorder::new(twin.shape());
     let told = trace.tell(&mut recorder);
     if told.is_ok() {
-        // The trace ends with what was taken; the answer is what a sort made of it.
+        // The trace ends with the gathered keys; the answer is their sort.
         recorder.finish();
     }
     compare_told(told, recorder.steps, &trace.neighbours, twin)

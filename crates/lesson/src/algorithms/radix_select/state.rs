@@ -1,9 +1,8 @@
-//! What a selection by digits has found of the k-th smallest distance: its first digits, and how many points
-//! still share them.
+//! The progress of radix select: the leading digits of the k-th smallest distance, and the points that still
+//! share them.
 //!
-//! A distance is not negative, so that the 31 bits after the sign of its 32-bit float, read as a number, have
-//! the same order. Digit p of B bits, from 0, is made of bits 30 − p·B downwards; the last digit may be
-//! shorter.
+//! Distances are not negative, so the 31 bits after the sign of the 32-bit float, read as an integer, have
+//! the same order. Digit p of B bits, from 0, starts at bit 30 − p·B; the last digit may be shorter.
 
 use std::cmp::Ordering;
 
@@ -20,42 +19,41 @@ use crate::step::{Step, keys};
 /// Bits of a distance, without its sign.
 pub const BITS: u32 = u32::BITS - 1;
 
-/// The state of a selection by digits.
+/// The state of radix select.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buckets {
     /// Number of points, n.
     pub n: u32,
     /// Bits of a digit, B.
     pub bits: u32,
-    /// Points that have all digits found so far.
+    /// Points that share all digits found so far.
     pub left: u32,
-    /// The k-th is the how manieth of them, from 1.
+    /// Rank of the k-th among the remaining points, from 1.
     pub rank: u32,
-    /// Points that are nearer than all of them: neighbours for sure.
+    /// Points nearer than all of these: known neighbours.
     pub below: u32,
-    /// How many of the points that are left have each digit, once they are counted.
+    /// The number of remaining points per digit, once counted.
     pub counts: Vec<u32>,
-    /// The sums of these, once they are added up.
+    /// Their prefix sums, once computed.
     pub sums: Vec<u32>,
-    /// The passes that are done.
+    /// The completed passes.
     pub passes: Vec<Pass>,
-    /// Distances that were read.
+    /// Distances read so far.
     pub reads: u32,
-    /// Distances that the next pass reads: those that are left, or also others, until it is worth while to
-    /// write these side by side.
+    /// Distances that the next pass reads: the remaining ones, and others as long as compaction does not pay.
     pub source: u32,
-    /// Whether the neighbours were kept.
+    /// Whether the neighbours were gathered.
     pub is_gathered: bool,
     /// Whether they were sorted.
     pub is_sorted: bool,
 }
 
-/// A pass that is done.
+/// A completed pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pass {
-    /// Of the points that were left, the k-th was the how manieth.
+    /// Rank of the k-th among the points before the pass.
     pub rank: u32,
-    /// Points that were left before it.
+    /// Remaining points before it.
     pub of: u32,
     /// The digit that it found.
     pub digit: u32,
@@ -72,7 +70,7 @@ impl AlgorithmState for Buckets {
 }
 
 impl Buckets {
-    /// Before the first pass: all points are left.
+    /// Before the first pass: all points remain.
     pub fn new(shape: Shape, bits: u32) -> Self {
         Self {
             n: shape.n,
@@ -95,7 +93,7 @@ impl Buckets {
         self.bits.min(BITS.saturating_sub(pass as u32 * self.bits))
     }
 
-    /// The first and the last bit pattern of distances that have the digits found in the first passes.
+    /// The first and last bit pattern with the digits found in the first passes.
     pub fn range(&self, passes: usize) -> (u32, u32) {
         let mut left = BITS;
         let mut first = 0;
@@ -106,7 +104,7 @@ impl Buckets {
         (first, first + ((1 << left) - 1))
     }
 
-    /// Whether a distance is smaller than all that have the digits found so far, larger, or one of them.
+    /// Compares a distance with those that share the digits found so far.
     pub fn side(&self, distance: f32) -> Ordering {
         let (first, last) = self.range(self.passes.len());
         let bits = distance.to_bits();
@@ -154,46 +152,45 @@ impl Buckets {
     }
 }
 
-/// The number of passes after which all bits were read, of digits of `bits` bits.
+/// The number of passes that read all bits, with digits of `bits` bits.
 pub fn most_passes(bits: u32) -> u32 {
     BITS.div_ceil(bits)
 }
 
-// The steps that a selection by digits has besides those of [`Step`](crate::Step).
+// The steps of radix select besides those of [`Step`](crate::Step).
 
-/// A step of a selection by digits.
+/// A step of radix select.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum RadixSelectStep {
-    /// All distances are computed. The bits of a distance after its sign, read as a number, are digits, the
-    /// first bits first.
+    /// All distances are computed. The bits of a distance after its sign form digits, the highest first.
     Digits {
         /// Bits of a digit.
         bits: u32,
     },
-    /// The points that are left were counted by their next digit.
+    /// The remaining points were counted by their next digit.
     Counted {
-        /// How many have each digit.
+        /// The number of points per digit.
         counts: Vec<u32>,
     },
-    /// The counts were added up.
+    /// The counts were summed.
     Summed {
-        /// How many have this digit or a smaller one.
+        /// The number of points with this digit or a smaller one.
         sums: Vec<u32>,
     },
-    /// The bucket of the k-th was found. What lies in a smaller one is a neighbour, in a larger one it is
-    /// none.
+    /// The bucket of the k-th was found. Points in smaller buckets are neighbours, points in larger ones are
+    /// not.
     Bucket {
         /// The digit of the bucket.
         digit: u32,
-        /// Points that are left in smaller buckets.
+        /// Remaining points in smaller buckets.
         below: u32,
-        /// Points in the bucket: those that are left from now on.
+        /// Points in the bucket, which remain.
         inside: u32,
     },
-    /// The points in that bucket were written side by side, so that the next pass reads them alone.
+    /// The points in that bucket were compacted, so that the next pass reads only these.
     Narrowed,
-    /// All points were looked at once more, and the neighbours kept.
+    /// All points were read once more, and the neighbours gathered.
     Gathered {
         /// Their keys, by position.
         #[serde(with = "keys")]

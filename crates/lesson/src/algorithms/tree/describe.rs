@@ -1,4 +1,4 @@
-//! The sentences of a tree's search, where they are not those of [`describe`](crate::describe::describe).
+//! The sentences of the tree search, where they differ from those of the kernel.
 
 use crate::algorithms::OwnStep;
 use crate::algorithms::tree::TreeStep;
@@ -10,13 +10,13 @@ use crate::state::State;
 use crate::step::Step;
 use crate::text::{count, significant, thousands};
 
-/// Describes a step that this algorithm alone has. `after` is the state after it.
+/// Describes a step that only this algorithm has. `after` is the state after it.
 fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<String> {
     let width = after.shape.width;
     Some(match step {
         TreeStep::OwnLeaf { leaf } => format!(
-            "The query's code lies in leaf {} of {}, found by the leaves' codes alone. Its points are \
-             probably close: they are looked at first, and bound the search.",
+            "The query's code falls into leaf {} of {}, by the leaves' codes alone. Its points are probably \
+             close: they come first, to bound the search.",
             thousands(u64::from(*leaf)),
             thousands(leaves(after)),
         ),
@@ -31,7 +31,7 @@ fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<Str
             format!(
                 "Leaf {}: {} the squared distance of one of its {}{nearest}.",
                 thousands(u64::from(*leaf)),
-                if points == width { "every lane computes" } else { "a lane each computes" },
+                if points == width { "every lane computes" } else { "one lane per point computes" },
                 count(points.into(), "point", "points"),
             )
         }
@@ -57,11 +57,11 @@ fn describe_own(step: &TreeStep, after: &State, descent: &Descent) -> Option<Str
             let at = distance_of(*node.keys.get(*lane as usize)?);
             let why = match after.last() {
                 PADDING => format!("fewer than {} neighbours are known", thousands(after.shape.k.into())),
-                _ if at == 0.0 => "the query lies in its box".to_owned(),
+                _ if at == 0.0 => "the query is inside it".to_owned(),
                 last => format!("a point in it may be nearer than {}{}", bound(after), tie(at, last)),
             };
             format!(
-                "The nearest box that is left is lane {lane}'s, at {}: {why}, and {} {} is visited.",
+                "Of the remaining boxes lane {lane}'s is nearest, at {}: {why}, and {} {} is visited.",
                 distance(at),
                 what(height),
                 thousands(number.into())
@@ -112,7 +112,7 @@ pub fn describe(step: &Step, after: &State, descent: &Descent) -> Option<String>
         Step::FilteredAgain { rest, mask } => {
             let had = if rest.count_ones() == 1 { "had no slot and votes" } else { "had no slot and vote" };
             let answer = if *mask == 0 {
-                "none is nearer any more".to_owned()
+                "none is still nearer".to_owned()
             } else {
                 format!("{} still nearer", is(*mask, width))
             };
@@ -136,29 +136,29 @@ pub fn describe(step: &Step, after: &State, descent: &Descent) -> Option<String>
                 (true, _) => format!("Fewer than {k} neighbours are known"),
                 (_, true) => format!("Neighbour {k} stays at {}", distance(*max_distance)),
                 _ if before.is_infinite() => format!(
-                    "Neighbour {k} is at {} now: only what is nearer can still matter",
+                    "Neighbour {k} is at {} now: only nearer points still matter",
                     distance(*max_distance)
                 ),
                 _ => format!(
-                    "Neighbour {k} is at {} now, before at {}",
+                    "Neighbour {k} is at {} now, at {} before",
                     distance(*max_distance),
                     distance(*before)
                 ),
             };
-            // These are not compared with the new bound yet.
+            // These have not been compared with the new bound yet.
             let waiting = match after.waiting.count_ones() {
                 0 => String::new(),
                 1 => "; 1 of them waits".to_owned(),
                 lanes => format!("; {lanes} of them wait"),
             };
-            let looked = count((*points_seen).into(), "point was", "points were");
-            format!("Merge {} is done. {change}. {looked} looked at so far{waiting}.", after.counts.merges)
+            let looked = count((*points_seen).into(), "point", "points");
+            format!("Merge {} is done. {change}. {looked} evaluated so far{waiting}.", after.counts.merges)
         }
         Step::Finished => {
             let counts = after.counts;
             format!(
-                "The search is done: {} of {} points were looked at, in {} under {}; {} left out. Brute \
-                 force looks at all {}.",
+                "The search is done: {} of {} points were evaluated, in {} under {}; {} pruned. Brute force \
+                 evaluates all {}.",
                 thousands(counts.points_seen.into()),
                 thousands(after.shape.n.into()),
                 count(counts.groups.into(), "leaf", "leaves"),
@@ -175,7 +175,7 @@ fn boxes(keys: &[Key], after: &State, descent: &Descent) -> String {
     let all = lanes_of(keys, |key| key != PADDING).count_ones();
     let nearest = (0u32..).zip(keys).min_by_key(|&(_, key)| key).filter(|(_, key)| **key != PADDING);
     let Some((lane, &nearest)) = nearest else {
-        return "The node has no child but the leaf that was visited first.".to_owned();
+        return "The node's only child is the leaf that was visited first.".to_owned();
     };
     let below = descent.node().map_or(0, |node| node.below(after.last())).count_ones();
     let of = match after.last() {
@@ -189,8 +189,8 @@ fn boxes(keys: &[Key], after: &State, descent: &Descent) -> String {
         ),
     };
     format!(
-        "Every lane clamps the query to its box, axis by axis. No point of the box is nearer than that \
-         place. The nearest is lane {lane}'s, at {}.{of}",
+        "Every lane clamps the query to its box, axis by axis. No point of the box is nearer than the \
+         result. The nearest is lane {lane}'s, at {}.{of}",
         distance(distance_of(nearest))
     )
 }
@@ -198,15 +198,15 @@ fn boxes(keys: &[Key], after: &State, descent: &Descent) -> String {
 fn left_out(out: u32, after: &State, descent: &Descent) -> Option<String> {
     let node = descent.done.as_ref()?;
     let then =
-        if descent.way.is_empty() { "the root is done" } else { "the search goes on in the node above" };
-    let Some((lane, nearest)) = node.nearest() else { return Some(format!("No child is left: {then}.")) };
+        if descent.way.is_empty() { "the root is done" } else { "the search continues in the node above" };
+    let Some((lane, nearest)) = node.nearest() else { return Some(format!("No child remains: {then}.")) };
     let at = distance_of(nearest);
     let those = match out.count_ones() {
-        1 => "it is left out".to_owned(),
-        boxes => format!("all {boxes} that are left are left out at once"),
+        1 => "it is pruned".to_owned(),
+        boxes => format!("all {boxes} remaining boxes are pruned at once"),
     };
     Some(format!(
-        "The nearest box that is left, lane {lane}'s at {}, is not nearer than {}{}: {those}, and {then}.",
+        "The nearest remaining box, lane {lane}'s at {}, is not nearer than {}{}: {those}, and {then}.",
         distance(at),
         bound(after),
         tie(at, after.last())
@@ -226,7 +226,7 @@ fn children(height: u32, first: u32, last: u32) -> String {
     if first == last { format!("{} {first}", what(height)) } else { format!("{many} {first} to {last}") }
 }
 
-/// What a child of a node is.
+/// The name of a child of a node.
 fn what(height: u32) -> &'static str {
     if height == 0 { "leaf" } else { "node" }
 }
@@ -239,9 +239,9 @@ fn bound(after: &State) -> String {
     }
 }
 
-/// That equal distances are compared by position.
+/// A remark on the tie rule, for equal distances.
 fn tie(at: f32, last: Key) -> &'static str {
-    if at == distance_of(last) { " (of equal distances, the smaller position is nearer)" } else { "" }
+    if at == distance_of(last) { " (among equal distances, the smaller position wins)" } else { "" }
 }
 
 fn is(mask: u32, width: u32) -> String {

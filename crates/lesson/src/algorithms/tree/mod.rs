@@ -1,4 +1,4 @@
-//! The search of a tree: of the index, by a warp.
+//! The tree search: the index, traversed by a warp.
 
 pub(crate) mod describe;
 pub(crate) mod panel;
@@ -16,23 +16,23 @@ use crate::recording::Recording;
 use crate::step::Step;
 pub use state::TreeStep;
 
-// The algorithm of the index, whose search is held against other searches.
+// The algorithm of the index, with other searches as its baseline.
 
-/// The tree that was searched, and what other searches for the same neighbours look at.
+/// The searched tree, and the counts of other searches for the same neighbours.
 #[derive(Clone, Debug)]
 pub struct Index {
     /// The tree over the problem's points.
     pub tree: Tree,
-    /// What the recorded search visited in the end.
+    /// Final counts of the recorded search.
     pub visits: Visits,
-    /// What is visited if boxes are visited as they lie on the curve, from its beginning.
+    /// Counts if boxes are visited in curve order.
     pub as_they_lie: Visits,
-    /// What brute force counts.
+    /// Counts of brute force.
     pub brute: Counters,
 }
 
 impl Index {
-    /// The engine whose twin records, and what that is called.
+    /// The engine whose twin records, and the name of the twin.
     pub(crate) const TWIN: (&Descriptor, &str) = (&BVH, "the index's twin");
 }
 
@@ -41,7 +41,7 @@ impl Algorithm for Index {
         &TRAVERSAL
     }
 
-    /// Most leaves have few candidates, or none: what they are is the stage.
+    /// Most leaves have few candidates or none, so a ballot is a stage.
     fn ballot_level(&self) -> Level {
         Level::Stage
     }

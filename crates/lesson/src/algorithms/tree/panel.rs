@@ -1,5 +1,5 @@
-//! The panel of the lanes of a tree's search: a child of a node in each, or a point of a leaf, and the
-//! intermediate result and the buffer below.
+//! The panel of the tree search's lanes, each with a child of a node or a point of a leaf; below it, the
+//! intermediate result and the buffer.
 
 use std::io::{self, Write};
 
@@ -43,7 +43,7 @@ impl AlgorithmPictures for Index {
         let [nodes, left_out] =
             view.state().descent().map_or([0; 2], |descent| [descent.nodes, descent.left_out.len() as u32]);
         let so_far = [counts.points_seen, counts.groups, nodes, left_out, counts.candidates, counts.merges];
-        // A question about the whole search must not be answered here. What brute force looks at is known.
+        // Must not answer a question about the whole search. The numbers of brute force are known.
         let known = |at: usize, column: usize| !view.asking || (column == 2 && at < 4);
         let rows = self.counted(shape.n).into_iter().zip(so_far).enumerate().map(
             |(at, ((name, numbers), so_far))| {
@@ -52,7 +52,7 @@ impl AlgorithmPictures for Index {
                 (name, [words(Some(so_far)), end, lie, brute])
             },
         );
-        let heads = ["so far", "in the end", "as they lie", "brute force"];
+        let heads = ["so far", "at the end", "curve order", "brute force"];
         let room_of_table = room.take_top(row * 7.6);
         tally::table(
             &mut scene,
@@ -76,7 +76,7 @@ impl AlgorithmPictures for Index {
     }
 
     fn table(&self, _film: &Film, take: &Take, out: &mut dyn Write) -> io::Result<()> {
-        let heads = ["", "the nearest box first", "boxes as they lie", "brute force"]
+        let heads = ["", "nearest box first", "boxes in curve order", "brute force"]
             .map(|head| format!("<th class=\"n\">{head}</th>"));
         writeln!(out, "<table>\n<tr>{}</tr>", heads.concat())?;
         for (what, numbers) in self.counted(take.recording.shape().n) {
@@ -88,21 +88,21 @@ impl AlgorithmPictures for Index {
 }
 
 impl Index {
-    /// What is counted in the end: by this search, by one that visits boxes as they lie, and by brute force.
+    /// Final counts: of this search, of one that visits boxes in curve order, and of brute force.
     fn counted(&self, n: u32) -> [(&'static str, [Option<u32>; 3]); 6] {
         let (here, lie, brute) = (self.visits, self.as_they_lie, self.brute);
         [
-            ("points looked at", [Some(here.accessed), Some(lie.accessed), Some(n)]),
+            ("points evaluated", [Some(here.accessed), Some(lie.accessed), Some(n)]),
             ("leaves visited", [Some(here.leaves), Some(lie.leaves), None]),
             ("nodes visited", [Some(here.nodes), Some(lie.nodes), None]),
-            ("boxes left out", [Some(here.left_out), Some(lie.left_out), None]),
+            ("boxes pruned", [Some(here.left_out), Some(lie.left_out), None]),
             ("candidates", [Some(here.candidates), Some(lie.candidates), Some(brute.candidates)]),
             ("merges", [Some(here.merges), Some(lie.merges), Some(brute.merges)]),
         ]
     }
 }
 
-/// A number in words; a dash where nothing is counted.
+/// A number in words; a dash if it is not counted.
 fn words(number: Option<u32>) -> String {
     number.map_or_else(|| "\u{2013}".to_owned(), |number| thousands(number.into()))
 }
@@ -149,9 +149,9 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     match &boxes {
         Some(boxes) => {
             let left = node.map_or(0, |node| node.below(state.last()));
-            table.bits("is nearer", Some(left).filter(|_| !view.asking), Ink::Accent, None);
+            table.bits("nearer", Some(left).filter(|_| !view.asking), Ink::Accent, None);
             table.bits(
-                "is next",
+                "next",
                 Some(chosen.map_or(0, |lane| 1 << lane)).filter(|_| boxes.mask.is_some() && !view.asking),
                 Ink::Candidate,
                 None,
@@ -198,7 +198,7 @@ fn heading_of(view: &View<'_>, node: Option<&Node>) -> String {
     let state = view.state();
     let Some(descent) = state.descent() else { return "Lanes: nothing yet".to_owned() };
     if let Some(leaf) = &descent.leaf {
-        return format!("Lanes: a point each, of leaf {}", thousands(leaf.number.into()));
+        return format!("Lanes: the points of leaf {}", thousands(leaf.number.into()));
     }
     match node {
         None => "Lanes: nothing yet".to_owned(),
@@ -212,12 +212,12 @@ fn heading_of(view: &View<'_>, node: Option<&Node>) -> String {
                 PADDING => String::new(),
                 last => format!("; the k-th neighbour is at {}", digits(distance_of(last), 3)),
             };
-            format!("Lanes: a child each, of {name}{bound}")
+            format!("Lanes: the children of {name}{bound}")
         }
     }
 }
 
-/// A node's boxes as what lanes are asked about: those that are left.
+/// A node's remaining boxes as a vote.
 fn as_vote(node: &Node) -> Vote {
     let distances = node.keys.iter().map(|&key| distance_of(key)).collect();
     Vote {
@@ -257,9 +257,9 @@ fn result(scene: &mut Scene, view: &View<'_>, grid: &Grid, names: Area) {
     scene.label(names, 1.0, sans(view.text * 0.8, Ink::TextWeak), "element");
 }
 
-// The panel of what a tree's search looked at, beside other searches for the same neighbours.
+// The account panel: points evaluated by the tree search and by other searches for the same neighbours.
 
-/// Points looked at as bars; brute force's is as long as there is room.
+/// Points evaluated, as bars; that of brute force fills the width.
 fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index) {
     let state = view.state();
     let share = |points: u32| points as f32 / state.shape.n as f32;
@@ -272,23 +272,23 @@ fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index) {
             all: hidden(index.visits.accessed),
             ink: Ink::Intermediate,
         },
-        Bar { name: "as they lie", done: hidden(lie).unwrap_or(0.0), all: hidden(lie), ink: Ink::Theory },
+        Bar { name: "curve order", done: hidden(lie).unwrap_or(0.0), all: hidden(lie), ink: Ink::Theory },
         Bar { name: "brute force", done: 1.0, all: hidden(state.shape.n), ink: Ink::Rejected },
     ];
-    tally::bars(scene, room, view.text, "Points looked at", &searches);
+    tally::bars(scene, room, view.text, "Points evaluated", &searches);
 }
 
-// The boxes of a tree in the panel of the points: those of the node that is looked at, those visited, those
-// left out; and the place in each box that is nearest to the query.
+// The boxes of a tree in the panel of the points: those of the current node, visited and pruned ones, and the
+// place in each box that is nearest to the query.
 
 /// Colours and meanings, for the legend.
 pub const KINDS: [(Ink, &str, bool); 3] = [
     (Ink::Intermediate, "leaf visited", true),
     (Ink::Accent, "box nearer than the k-th", false),
-    (Ink::Rejected, "box left out", false),
+    (Ink::Rejected, "box pruned", false),
 ];
 
-/// The leaves under the boxes that were left out.
+/// The leaves under pruned boxes.
 pub fn leaves_left_out<'a>(tree: &Tree, descent: &'a Descent) -> impl Iterator<Item = usize> + 'a {
     let leaves = tree.boxes(0).count();
     descent.left_out.iter().flat_map(move |&(height, number)| {
@@ -297,7 +297,7 @@ pub fn leaves_left_out<'a>(tree: &Tree, descent: &'a Descent) -> impl Iterator<I
     })
 }
 
-/// Draws what lies under the points: boxes.
+/// Draws the boxes, below the points.
 pub fn under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, descent: &Descent) {
     let text = view.text;
     let thin = (text * 0.06).max(0.8);
@@ -328,7 +328,7 @@ pub fn under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, des
             Some(line(Ink::Accent, text * 0.2)),
         );
     }
-    // While points are looked at, only their leaf matters.
+    // While points are evaluated, only their leaf matters.
     let Some(node) = descent.node().filter(|_| descent.leaf.is_none()) else { return };
     let (loads, near) = (node.keys.is_empty(), node.below(view.state().last()));
     for lane in 0..WARP as u32 {
@@ -355,8 +355,7 @@ pub fn under(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, des
     }
 }
 
-/// Draws what lies over the points: the query clamped to the boxes, with lines to it, and the box that is
-/// visited next.
+/// Draws over the points: the query clamped to the boxes, with lines to it, and the box that is visited next.
 pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, descent: &Descent) {
     let Some(node) = descent.node().filter(|_| descent.leaf.is_none()) else { return };
     let (text, query) = (view.text, &view.recording().parameters.query);
@@ -371,7 +370,7 @@ pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, desc
             }
         }
         Some(TreeStep::Child { lane }) => chosen(scene, plane, tree, node, *lane, query, Ink::Accent, text),
-        // The place is not nearer than the k-th neighbour: it lies on the circle or outside.
+        // The place is not nearer than the k-th neighbour: it is on the circle or outside.
         Some(TreeStep::LeftOut { .. }) => {
             if let Some((lane, _)) = node.nearest() {
                 chosen(scene, plane, tree, node, lane, query, Ink::Text, text);
@@ -382,7 +381,7 @@ pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, desc
 }
 
 /// Draws a box, the place in it that is nearest to the query, and the line to it.
-#[expect(clippy::too_many_arguments, reason = "what is drawn, and where")]
+#[expect(clippy::too_many_arguments, reason = "the box and its place in the scene")]
 fn chosen(
     scene: &mut Scene,
     plane: &Plane,
@@ -412,7 +411,7 @@ fn clamp(tree: &Tree, node: &Node, lane: u32, query: &[f32]) -> Vec<f32> {
     sides.map(|((low, high), &q)| q.max(low.0[lane as usize]).min(high.0[lane as usize])).collect()
 }
 
-/// Where a box lies in the picture; a box without extent has a little.
+/// The area of a box in the picture; a box without extent gets a minimum size.
 fn place(plane: &Plane, tree: &Tree, height: u32, number: u32) -> Area {
     const LEAST: f32 = 3.0;
     let (group, lane) = (number as usize / WARP, number as usize % WARP);

@@ -1,4 +1,4 @@
-//! Questions about the search of a tree: their texts and answers.
+//! Questions about the tree search.
 
 use super::state::leaves;
 use super::{Index, TreeStep};
@@ -24,7 +24,7 @@ impl AlgorithmQuestions for Index {
         pick: &mut Pick<'_>,
     ) -> Option<Question> {
         let shape = recording.shape();
-        // The picture still has the node that was left, not the one in which the search goes on.
+        // The picture still shows the node that is done, not the one in which the search continues.
         if matches!(ask, Ask::Child | Ask::Visited) && before.descent()?.done.is_some() {
             return None;
         }
@@ -33,7 +33,7 @@ impl AlgorithmQuestions for Index {
             (Ask::Leaves, _) => {
                 let right = self.visits.leaves;
                 let text = format!(
-                    "{} points in {leaves} leaves, k = {}: how many leaves will be visited, the nearest box \
+                    "{} points in {leaves} leaves, k = {}: how many leaves will be visited, nearest box \
                      first?",
                     thousands(shape.n.into()),
                     shape.k
@@ -43,15 +43,15 @@ impl AlgorithmQuestions for Index {
             (Ask::Order, _) => {
                 let right = self.as_they_lie.leaves;
                 let text = format!(
-                    "If boxes were visited as they lie on the curve, not the nearest first: how many of the \
-                     {leaves} leaves would be visited?"
+                    "If boxes were visited in curve order, not nearest first: how many of the {leaves} \
+                     leaves would be visited?"
                 );
                 (0, text, Answer::Number { right, within: right / 3 })
             }
             (Ask::Child, Some(TreeStep::Child { lane })) => {
                 let node = before.descent()?.node()?;
                 let (_, nearest) = node.nearest()?;
-                // At the displayed precision no other box is as near.
+                // At the displayed precision, the nearest box must be unique.
                 let waiting = (0..).zip(&node.keys).filter(|(lane, _)| node.waiting >> lane & 1 == 1);
                 if waiting.filter(|&(_, &other)| key(other) == key(nearest)).count() > 1
                     || node.waiting.count_ones() < 3
@@ -60,7 +60,7 @@ impl AlgorithmQuestions for Index {
                 }
                 (
                     0,
-                    "Of the boxes that are left, which lane's is visited next?".to_owned(),
+                    "Of the remaining boxes, which lane's is visited next?".to_owned(),
                     Answer::Number { right: *lane, within: 0 },
                 )
             }
@@ -70,7 +70,7 @@ impl AlgorithmQuestions for Index {
                     return None;
                 }
                 let text = format!(
-                    "The nearest box that is left, lane {lane}'s, is at {}; neighbour {} is at {}: is it \
+                    "The nearest remaining box, lane {lane}'s, is at {}; neighbour {} is at {}: is it \
                      visited?",
                     key(nearest),
                     shape.k,
@@ -121,12 +121,12 @@ impl AlgorithmQuestions for Index {
     fn why(&self, question: &Question, _recording: &Recording) -> Option<String> {
         let why = match question.ask {
             Ask::Leaves => {
-                "The leaves that are visited lie where the circle around the k-th neighbour is; all others \
-                 were left out by their boxes."
+                "The visited leaves are near the circle through the k-th neighbour; all others were pruned \
+                 by their boxes."
             }
             Ask::Order => {
-                "What is found late bounds the search late: more boxes look as if they mattered before the \
-                 neighbours are known."
+                "Near points that are found late lower the bound late: until then, more boxes have to be \
+                 visited."
             }
             _ => return None,
         };

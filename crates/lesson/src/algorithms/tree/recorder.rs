@@ -1,4 +1,4 @@
-//! The observer of a search of the tree that records the steps, of the twin's or of what a GPU wrote down.
+//! The observer that records the steps of a tree search, from the twin or from a GPU's trace.
 
 use std::sync::Arc;
 
@@ -15,8 +15,7 @@ use crate::state::{Shape, lanes_in};
 use crate::step::{Placed, Slot, Step};
 
 /// Builds the tree over a problem's points, runs the twin on one query, and records its steps. `data`
-/// describes the source of the points. The other orders of visiting and brute force are run, too, and
-/// counted.
+/// describes the source of the points. Also runs curve order and brute force, for their counts.
 ///
 /// # Errors
 /// [`LessonError::TreeWidth`] unless the width is 32, [`LessonError::K`] if k is too large.
@@ -45,12 +44,12 @@ pub fn record_tree(
 /// Records the steps of a search that it observes.
 pub(crate) struct Recorder {
     pub steps: Vec<Step>,
-    /// Slots of the buffer, and how many of them are in use.
+    /// Slots of the buffer, and the number in use.
     capacity: u32,
     buffered: u32,
     points_seen: u32,
     max_distance: f32,
-    /// The keys of the leaf that is looked at.
+    /// The keys of the current leaf.
     keys: Vec<Key>,
     /// Its candidates that have no slot yet.
     candidates: u32,
@@ -136,7 +135,7 @@ impl Observer for Recorder {
 }
 
 impl Shape {
-    /// Refuses parameters with which no tree is searched.
+    /// Rejects widths that a tree search does not support.
     ///
     /// # Errors
     /// [`LessonError::TreeWidth`] unless the width is 32.
@@ -145,7 +144,7 @@ impl Shape {
     }
 }
 
-// The search of a tree on a GPU: its trace as steps.
+// The tree search on a GPU: its trace as steps.
 
 /// Decodes the GPU's steps and checks them against the twin's, and its answer against its own steps.
 pub(crate) fn compare(trace: &TreeTrace, twin: &Recording) -> Result<Vec<Step>, LessonError> {

@@ -1,4 +1,4 @@
-//! Where the search of a tree is, and what it visited and left out.
+//! The position of the tree search, and the boxes that it visited and pruned.
 //!
 //! A box is named by its height, 0 around leaves, and its number: the children of box i of height h are boxes
 //! 32·i to 32·i + 31 of height h − 1, and those of height 0 are leaves. `docs/index.md` describes the tree.
@@ -13,7 +13,7 @@ use crate::engines::lockstep::{Key, PADDING};
 use crate::state::{Shape, Stage, State, lanes_in};
 use crate::step::{Step, keys};
 
-/// The nodes from the root down to where the search is, and what is behind it.
+/// The path from the root to the current node, and the history.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Descent {
     /// The leaf in which the query's code would be.
@@ -22,17 +22,17 @@ pub struct Descent {
     pub way: Vec<Node>,
     /// Number of nodes whose children were compared with the query.
     pub nodes: u32,
-    /// The leaf whose points are looked at.
+    /// The current leaf.
     pub leaf: Option<Leaf>,
     /// The node that was done with the last step.
     pub done: Option<Node>,
     /// Leaves in the order in which they were visited.
     pub visited: Vec<u32>,
-    /// Boxes that were left out, as height and number, in that order.
+    /// Pruned boxes, as height and number, in order.
     pub left_out: Vec<(u32, u32)>,
 }
 
-/// A node whose children are compared with the query, one a lane.
+/// A node whose children are compared with the query, one per lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Height of the children's boxes.
@@ -41,13 +41,13 @@ pub struct Node {
     pub group: u32,
     /// The children's keys, [`PADDING`] where there is none; empty until they are computed.
     pub keys: Vec<Key>,
-    /// Mask of the lanes whose children were neither visited nor left out.
+    /// Mask of the lanes whose children were neither visited nor pruned.
     pub waiting: u32,
     /// The lane whose child is being visited, or was last.
     pub chosen: Option<u32>,
 }
 
-/// A leaf whose points are looked at, one a lane.
+/// A leaf whose points are evaluated, one per lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Leaf {
     /// Its place on the curve.
@@ -94,15 +94,14 @@ impl Descent {
         }
     }
 
-    /// The node that is looked at, or was with the last step.
+    /// The current node, or that of the last step.
     pub fn node(&self) -> Option<&Node> {
         self.done.as_ref().or(self.way.last())
     }
 
     /// Applies a step.
     ///
-    /// # Panics
-    /// If the step is about a node that the search is not in.
+    /// # Panics If the step is about another node than the current one.
     pub fn apply(&mut self, step: &TreeStep) {
         if matches!(step, TreeStep::Node { .. } | TreeStep::Child { .. } | TreeStep::LeftOut { .. }) {
             self.done = None;
@@ -150,7 +149,7 @@ impl Descent {
     }
 }
 
-/// Mask of the lanes whose keys are such.
+/// Mask of the lanes whose keys satisfy a predicate.
 pub fn lanes_of(keys: &[Key], is: impl Fn(Key) -> bool) -> u32 {
     (0..).zip(keys).fold(0, |lanes, (lane, &key)| lanes | u32::from(is(key)) << lane)
 }
@@ -160,13 +159,13 @@ pub fn leaves(state: &State) -> u64 {
     u64::from(state.shape.n).div_ceil(WARP as u64)
 }
 
-// The steps that a tree's search has besides those of [`Step`](crate::Step).
+// The steps of the tree search besides those of [`Step`](crate::Step).
 
-/// A step of a tree's search.
+/// A step of the tree search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum TreeStep {
-    /// The leaf in which the query's code would be was found. It is visited first.
+    /// The leaf that would hold the query's code was found. It is visited first.
     OwnLeaf {
         /// The leaf's number, its place on the curve.
         leaf: u32,
@@ -185,14 +184,13 @@ pub enum TreeStep {
         #[serde(with = "keys")]
         keys: Vec<Key>,
     },
-    /// Of the children that were not visited yet, this one has the smallest key, and it is below the k-th
-    /// neighbour's.
+    /// This child has the smallest key of those not yet visited, and it is below the k-th neighbour's.
     Child {
         /// The lane that holds it.
         lane: u32,
     },
-    /// No key of the node's other children is below the k-th neighbour's. The search goes on in the node
-    /// above.
+    /// No key of the node's remaining children is below the k-th neighbour's: they are pruned. The search
+    /// continues in the node above.
     LeftOut {
         /// Mask of the lanes that hold them.
         lanes: u32,

@@ -1,4 +1,4 @@
-//! The sentences of warp select, where they are not those of [`describe`](crate::describe::describe).
+//! The sentences of warp select, where they differ from those of the kernel.
 
 use crate::algorithms::OwnStep;
 use crate::algorithms::warp_select::WarpSelectStep;
@@ -9,7 +9,7 @@ use crate::state::State;
 use crate::step::{Placed, Step};
 use crate::text::{count, significant, thousands};
 
-/// Describes a step that this algorithm alone has. `after` is the state after it.
+/// Describes a step that only this algorithm has. `after` is the state after it.
 fn describe_own(step: &WarpSelectStep, after: &State, queues: &Queues) -> Option<String> {
     let shape = after.shape;
     let (width, capacity) = (shape.width, shape.capacity());
@@ -17,26 +17,26 @@ fn describe_own(step: &WarpSelectStep, after: &State, queues: &Queues) -> Option
     let listed = thousands(queues.keys.len() as u64);
     Some(match step {
         WarpSelectStep::Queues { length } => format!(
-            "The warp's queue has room for {}{}; each of the {width} lanes has a queue of {length} of its \
-             own. There is nothing in them yet.",
+            "The warp's queue has room for {}{}; each of the {width} lanes has its own queue of {length}. \
+             All queues are empty.",
             count(capacity.into(), "key", "keys"),
             if capacity == shape.k { String::new() } else { format!(", of which the first {k} matter") },
         ),
         WarpSelectStep::Inserted { placed } if placed.is_empty() => "No lane's distance is below the \
-                                                                     largest key of its own queue: nothing \
-                                                                     is taken, and the group is done."
+                                                                     largest key of its own queue: no key \
+                                                                     is inserted, and the group is done."
             .to_owned(),
         WarpSelectStep::Inserted { placed } => inserted(placed, after),
         WarpSelectStep::Checked { broken: 0 } => {
             format!(
-                "In no lane is the largest key below the k-th, {}: whichever falls out next is no \
-                 neighbour. The invariant holds.",
+                "No lane's largest key is below the k-th, {}: no neighbour can drop out next. The invariant \
+                 holds.",
                 last(after)
             )
         }
         WarpSelectStep::Checked { broken } => broken_in(*broken, after, queues),
-        WarpSelectStep::Drained => "No points are left, but keys in the lanes' queues may still be among \
-                                    the nearest: they are merged once more."
+        WarpSelectStep::Drained => "No points are left, but keys in the lanes' queues may still be \
+                                    neighbours: they are merged once more."
             .to_owned(),
         WarpSelectStep::QueuesSorted => {
             let below = queues.keys.iter().filter(|&&key| key < after.last()).count();
@@ -47,7 +47,7 @@ fn describe_own(step: &WarpSelectStep, after: &State, queues: &Queues) -> Option
             };
             format!(
                 "The {listed} keys of all queues are sorted as one list by a bitonic network, with \
-                 shuffles: element i lies in lane i mod {width}.{of}"
+                 shuffles: element i is in lane i mod {width}.{of}"
             )
         }
         WarpSelectStep::Exchanged { taken } => {
@@ -57,16 +57,16 @@ fn describe_own(step: &WarpSelectStep, after: &State, queues: &Queues) -> Option
                 format!("{} keys come", thousands(taken.count().into()))
             };
             format!(
-                "Element i of the list meets element {} \u{2212} i of the warp's queue, and the smaller is \
-                 the warp's: {shown} from the list. What the warp has is bitonic.",
+                "Element i of the list is compared with element {} \u{2212} i of the warp's queue, which \
+                 keeps the smaller: {shown} from the list. The warp's queue is now bitonic.",
                 thousands(u64::from(capacity - 1))
             )
         }
         WarpSelectStep::WarpQueueSorted => {
             format!("The layers of size {all} sort the warp's queue again: it ascends.")
         }
-        WarpSelectStep::QueuesDescend => "Each lane sorts what is left in its own queue, without a shuffle: \
-                                          the largest is first again, to fall out next."
+        WarpSelectStep::QueuesDescend => "Each lane sorts its own queue, without a shuffle: the largest key \
+                                          is first again, the next to drop out."
             .to_owned(),
     })
 }
@@ -93,7 +93,7 @@ pub fn describe(step: &Step, after: &State, queues: &Queues) -> Option<String> {
                 ),
             };
             format!(
-                "Merge {merges} is done: {change}. So far a merge sorted {listed} keys and brought {} on \
+                "Merge {merges} is done: {change}. So far a merge sorted {listed} keys and brought in {} on \
                  average.",
                 significant(f64::from(queues.came) / f64::from(merges.max(1)))
             )
@@ -137,21 +137,23 @@ fn inserted(placed: &[Placed], after: &State) -> String {
         _ if after.last() == PADDING => String::new(),
         0 if one => format!(" It is below the k-th, {}, too.", last(after)),
         0 => format!(" All are below the k-th, {}, too.", last(after)),
-        1 if one => format!(" It is not below the k-th, {}: a lane asks only its own queue.", last(after)),
+        1 if one => {
+            format!(" It is not below the k-th, {}: a lane compares only with its own queue.", last(after))
+        }
         all if all == placed.len() => {
-            format!(" None is below the k-th, {}: a lane asks only its own queue.", last(after))
+            format!(" None is below the k-th, {}: a lane compares only with its own queue.", last(after))
         }
         some => {
             format!(
-                " {some} of them {} not below the k-th, {}: a lane asks only its own queue.",
+                " {some} of them {} not below the k-th, {}: a lane compares only with its own queue.",
                 if some == 1 { "is" } else { "are" },
                 last(after)
             )
         }
     };
     format!(
-        "{who} {} a distance below the largest key of {} own queue: that one falls out, and the new one \
-         takes its place by size.{vain}",
+        "{who} {} a distance below the largest key of {} own queue: that key drops out, and the new one is \
+         inserted in order.{vain}",
         if one { "has" } else { "have" },
         if one { "its" } else { "their" },
     )
@@ -164,10 +166,10 @@ fn broken_in(broken: u32, after: &State, queues: &Queues) -> String {
     let why = match after.last() {
         PADDING => format!(
             "Fewer than {k} neighbours are known, and lane {lane}'s queue is full: its largest key, \
-             {first}, may be one, and would fall out next"
+             {first}, may be one, and would drop out next"
         ),
         _ => format!(
-            "In lane {lane} even the largest key, {first}, is below the k-th, {}: a neighbour would fall \
+            "In lane {lane} even the largest key, {first}, is below the k-th, {}: a neighbour could drop \
              out next",
             last(after)
         ),

@@ -1,4 +1,4 @@
-//! Warp select: a queue in each lane, and one of the warp.
+//! Warp select: one queue per lane, and one of the warp.
 
 pub(crate) mod describe;
 pub(crate) mod panel;
@@ -16,26 +16,25 @@ use crate::recording::Recording;
 use crate::step::Step;
 pub use state::WarpSelectStep;
 
-// Warp select, which is held against the kernel's buffer.
+// Warp select, with the kernel's buffer as its baseline.
 
-/// What a recorded search of warp select counts in the end, and what the kernel's candidate buffer needs for
-/// the same neighbours.
+/// Final counts of warp select, and of the kernel's candidate buffer for the same neighbours.
 #[derive(Clone, Copy, Debug)]
 pub struct Queued {
     /// Keys of a lane's queue, Q.
     pub length: u32,
     /// Merges of the lanes' queues into the warp's.
     pub merges: u32,
-    /// Keys that lanes took into their queues.
+    /// Keys that lanes inserted into their queues.
     pub inserts: u32,
     /// Keys that merges brought into the warp's queue.
     pub came: u32,
-    /// What the kernel's twin counts, whose buffer has as many slots as the warp's queue has keys.
+    /// Counts of the kernel's twin, whose buffer has as many slots as the warp's queue has keys.
     pub buffer: Buffered,
 }
 
 impl Queued {
-    /// The engine whose twin records, and what that is called.
+    /// The engine whose twin records, and the name of the twin.
     pub(crate) const TWIN: (&Descriptor, &str) = (&select::WARP_SELECT, "warp select's twin");
 }
 
@@ -49,7 +48,7 @@ impl Algorithm for Queued {
     }
 
     fn start(&self) -> &'static str {
-        "and all queues are empty"
+        "all queues are empty"
     }
 
     fn sizes(&self) -> String {
@@ -64,7 +63,7 @@ impl Algorithm for Queued {
 
 // Warp select in a few lines of pseudocode, and the matching lines of `cuda/`.
 
-/// Warp select: its way through the points, then a merge.
+/// Warp select: the scan, then a merge.
 pub static QUEUES: Code = Code {
     lines: &LANES,
     second: 8,

@@ -1,4 +1,4 @@
-//! The panel of warp select: the lanes' distances, their queues, and the warp's queue. A lane is a column,
+//! The panel of warp select: the lanes' distances, their queues, and the warp's queue. A lane is a column;
 //! element i of the warp's queue is in column i mod W.
 
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ impl AlgorithmPictures for Queued {
         let each = |came: u32, merges: u32| {
             if merges == 0 { none() } else { significant(f64::from(came) / f64::from(merges)) }
         };
-        // The question of how many merges there will be must not be answered here.
+        // Must not answer the question of how many merges there will be.
         let hidden = |words: String| if view.asking { String::new() } else { words };
         let about = |value: f64| thousands(value.round() as u64);
         let rows: [tally::Row<'_, 4>; 4] = [
@@ -50,7 +50,7 @@ impl AlgorithmPictures for Queued {
                 [number(counts.points_seen), number(state.shape.n), number(state.shape.n), none()],
             ),
             (
-                "keys taken",
+                "keys inserted",
                 [
                     number(counts.candidates),
                     hidden(number(self.inserts)),
@@ -67,9 +67,9 @@ impl AlgorithmPictures for Queued {
                     hidden(format!("{:.1}", theory.merges)),
                 ],
             ),
-            // Those of the merge in progress are counted when it is, too.
+            // Keys of the merge in progress count once it is done.
             (
-                "came in a merge",
+                "keys per merge",
                 [
                     each(came, counts.merges),
                     hidden(each(self.came, self.merges)),
@@ -78,7 +78,7 @@ impl AlgorithmPictures for Queued {
                 ],
             ),
         ];
-        let heads = ["so far", "in the end", "a buffer", "its theory \u{2264}"];
+        let heads = ["so far", "at the end", "a buffer", "its theory \u{2264}"];
         tally::table(&mut scene, room.take_top(row * 5.4), row, &[0.3, 0.14, 0.18, 0.17, 0.21], heads, &rows);
         room.take_top(row * 0.4);
         let most = self.merges.max(buffer.merges).max(1) as f32;
@@ -91,7 +91,7 @@ impl AlgorithmPictures for Queued {
                 all: seen(self.merges),
                 ink: Ink::Intermediate,
             },
-            // Of no colour of this search: what is pink here is in the lanes' queues.
+            // Not a colour of this search: the buffer's colour marks the lanes' queues here.
             Bar {
                 name: "a shared buffer",
                 done: seen(buffer.merges).unwrap_or(0.0),
@@ -117,10 +117,10 @@ impl AlgorithmPictures for Queued {
         ));
         match votes(view).filter(|_| !is_merging(view)) {
             Some([taken, left]) => {
-                kinds.push((Ink::Candidate, format!("{taken} taken; paler: fell out"), true));
-                kinds.push((Ink::Rejected, format!("{left} not taken"), false));
+                kinds.push((Ink::Candidate, format!("{taken} inserted; paler: dropped"), true));
+                kinds.push((Ink::Rejected, format!("{left} not inserted"), false));
             }
-            None => kinds.push((Ink::Candidate, "taken; paler: fell out".to_owned(), true)),
+            None => kinds.push((Ink::Candidate, "inserted; paler: dropped".to_owned(), true)),
         }
         kinds
     }
@@ -140,7 +140,7 @@ impl AlgorithmPictures for Queued {
         let each = |came: u32, merges: u32| Some(significant(f64::from(came) / f64::from(merges.max(1))));
         let rows = [
             (
-                "keys taken",
+                "keys inserted",
                 vec![
                     number(self.inserts),
                     number(buffer.candidates),
@@ -160,7 +160,7 @@ impl AlgorithmPictures for Queued {
                 vec![number(self.came), number(buffer.came), None],
             ),
             (
-                "of these in a merge",
+                "of these per merge",
                 vec![each(self.came, self.merges), each(buffer.came, buffer.merges), None],
             ),
         ];
@@ -171,8 +171,7 @@ impl AlgorithmPictures for Queued {
         )?;
         writeln!(
             out,
-            "<p>Both searched the same points in the same order. The theory is for points in random \
-             order.</p>"
+            "<p>Both searched the same points in the same order. The theory assumes random order.</p>"
         )
     }
 }
@@ -184,7 +183,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let shape = state.shape;
     let title = room.take_top(text * 1.6);
     let Some(queues) = state.queues() else {
-        scene.label(title, 0.0, sans(text, Ink::Text), "Queues: nothing in them yet");
+        scene.label(title, 0.0, sans(text, Ink::Text), "Queues: still empty");
         lanes_alone(&mut scene, view, room);
         return scene;
     };
@@ -201,8 +200,8 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     };
     let label = |room: Area, high: f32| area(0.0, room.y, names - text * 0.5, high);
 
-    // Lanes, distances, who takes; a heading and the lanes' queues, and whether they hold the invariant; a
-    // heading and the warp's queue.
+    // Rows: lanes, distances, insertions; a heading, the lanes' queues and their invariant; a heading and the
+    // warp's queue.
     let heading_high = (text * 1.5).min(high * 0.08);
     let between = text * 0.8;
     let rest = (room.height - 2.0 * heading_high - between).max(1.0);
@@ -224,7 +223,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         Table { scene: &mut scene, view, grid: columns(room, one, 1), names: label(room, one), one, all };
     table.lanes(vote.as_ref(), None);
     table.distances(vote.as_ref(), &numbers);
-    table.bits("takes it", queues.took.filter(|_| vote.is_some()), Ink::Candidate, None);
+    table.bits("inserts", queues.took.filter(|_| vote.is_some()), Ink::Candidate, None);
     room.take_top(all);
 
     let lanes_heading = room.take_top(heading_high);
@@ -252,7 +251,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     keys(&mut scene, view, queues, &lanes, &warp);
     marks(&mut scene, view, queues, &lanes, &warp, step);
     if let Some(WarpSelectStep::Exchanged { taken }) = step {
-        // From column to mirrored column, in the room between.
+        // Arrows from column to mirrored column, between the queues.
         let columns: BTreeSet<u32> = taken.iter().map(|element| across(shape.width, element).0).collect();
         for lane in columns {
             let (from, to) =
@@ -270,7 +269,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     scene
 }
 
-/// Every lane can be pointed at, whatever is shown.
+/// Draws lane numbers that can be pointed at, when nothing else is shown.
 pub(crate) fn lanes_alone(scene: &mut Scene, view: &View<'_>, room: Area) {
     let width = view.state().shape.width;
     let grid = Grid {
@@ -310,7 +309,7 @@ fn heading(view: &View<'_>) -> String {
     }
 }
 
-/// What the lanes' queues are after a step, and what is marked in them. `last` is the k-th key.
+/// The state of the lanes' queues after a step, and what is marked in them. `last` is the k-th key.
 fn lanes_say(queues: &Queues, last: Key, step: Option<&WarpSelectStep>) -> String {
     let what = match step {
         _ if !queues.is_list => "The lanes' queues, the largest key first".to_owned(),
@@ -320,7 +319,7 @@ fn lanes_say(queues: &Queues, last: Key, step: Option<&WarpSelectStep>) -> Strin
         _ => format!("The lanes' queues as one list, after the exchange: {}", order(&queues.keys)),
     };
     let marked = match step {
-        Some(WarpSelectStep::Inserted { placed }) if !placed.is_empty() => "; marked: just taken",
+        Some(WarpSelectStep::Inserted { placed }) if !placed.is_empty() => "; marked: just inserted",
         Some(WarpSelectStep::Checked { broken: 1.. }) => "; marked: breaks the invariant",
         Some(WarpSelectStep::QueuesSorted) if last != PADDING => "; marked: below the k-th",
         Some(WarpSelectStep::Exchanged { taken }) if taken.count() > 0 => "; marked: exchanged",
@@ -329,10 +328,10 @@ fn lanes_say(queues: &Queues, last: Key, step: Option<&WarpSelectStep>) -> Strin
     what + marked
 }
 
-/// The same of the warp's queue, whose k-th key is `last`.
+/// The same for the warp's queue, whose k-th key is `last`.
 fn warp_says(keys: &[Key], last: Key, step: Option<&WarpSelectStep>) -> String {
     if keys.iter().all(|&key| key == PADDING) {
-        return "The warp's queue: nothing in it yet".to_owned();
+        return "The warp's queue: still empty".to_owned();
     }
     match step {
         Some(WarpSelectStep::Exchanged { taken }) => {
@@ -344,7 +343,7 @@ fn warp_says(keys: &[Key], last: Key, step: Option<&WarpSelectStep>) -> String {
     }
 }
 
-/// Whether the warp's queue already is that of a merge whose k-th is not read yet.
+/// Whether the warp's queue already has the result of a merge whose k-th is not read yet.
 pub(crate) fn moves_kth(view: &View<'_>) -> bool {
     matches!(
         view.step().and_then(Step::warp_select),
@@ -383,7 +382,7 @@ fn keys(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp:
     for (at, (grid, keys)) in both.into_iter().enumerate() {
         for (element, &key) in (0u32..).zip(keys) {
             let (lane, register) = across(state.shape.width, element);
-            // What is past the k-th does not matter.
+            // Keys past the k-th do not matter.
             let holds = if at == 1 && element >= k { Cell::Leftover(key) } else { Cell::Taken(key) };
             grid.draw(scene, lane, register, holds, look, &scale);
             let target = if at == 0 { Target::Queued(element) } else { Target::Element(element) };
@@ -402,7 +401,7 @@ fn keys(scene: &mut Scene, view: &View<'_>, queues: &Queues, lanes: &Grid, warp:
     }
 }
 
-/// What the last step did.
+/// Marks the cells that the last step changed.
 fn marks(
     scene: &mut Scene,
     view: &View<'_>,
@@ -433,8 +432,7 @@ fn marks(
             }
         }
         Some(WarpSelectStep::QueuesSorted) if state.last() != PADDING => {
-            // Those that are below the k-th come first. They are of the colour of its circle, which they lie
-            // in.
+            // Keys below the k-th come first. They have the colour of its circle, because they are inside it.
             let below = queues.keys.iter().take_while(|&&key| is_below(key, state.last())).count() as u32;
             for element in 0..below {
                 let (lane, register) = across(shape.width, element);
@@ -452,6 +450,3 @@ fn marks(
 fn is_below(key: Key, last: Key) -> bool {
     key < last && distance_of(key).is_finite()
 }
-
-// The panel of what warp select counts, beside the kernel's buffer for the same points, and beside its
-// theory.

@@ -1,4 +1,4 @@
-//! Questions about warp select: their texts and answers, and what known mistakes lead to.
+//! Questions about warp select, with the answers that known misconceptions lead to.
 
 use super::state::Queues;
 use super::{Queued, WarpSelectStep};
@@ -48,12 +48,11 @@ impl AlgorithmQuestions for Queued {
                 let below = (0..).zip(&distances).fold(0, |lanes, (lane, &distance)| {
                     lanes | u32::from(distance < distance_of(last)) << lane
                 });
-                let says = "These are the lanes whose distance is below the k-th, which is how the kernel's \
-                            buffer takes candidates. A lane of warp select compares with the largest key of \
-                            its own queue."
+                let says = "These are the lanes whose distance is below the k-th: that is the kernel's \
+                            test. A lane of warp select compares with the largest key of its own queue."
                     .to_owned();
                 let text =
-                    "Which lanes take their distance into their queue, and lose its largest key?".to_owned();
+                    "Which lanes insert their distance into their queue and drop its largest key?".to_owned();
                 (text, Answer::Lanes(mask), slips(Reply::Lanes(mask), [(Reply::Lanes(below), says)]))
             }
             (Ask::Breaks, Some(WarpSelectStep::Checked { broken })) => {
@@ -63,13 +62,13 @@ impl AlgorithmQuestions for Queued {
                     return None;
                 }
                 let says = match broken.count_ones() {
-                    0 => "Some keys in the queues may be below the k-th. They wait there: only when the \
-                          largest key of a lane is below it, too, would a neighbour fall out next."
+                    0 => "Some keys in the queues may be below the k-th. They stay there: only if a lane's \
+                          largest key is below it, too, could a neighbour drop out next."
                         .to_owned(),
-                    1 => "One lane is enough: the next key that it takes would drop a neighbour.".to_owned(),
+                    1 => "One lane is enough: its next key could drop a neighbour.".to_owned(),
                     lanes => format!(
-                        "{lanes} lanes hold nothing but keys below the k-th: the next key that one of them \
-                         takes would drop a neighbour."
+                        "{lanes} lanes hold only keys below the k-th: the next key of any of them could \
+                         drop a neighbour."
                     ),
                 };
                 let text = format!("The k-th is at {}: does this group cause a merge?", key(last));
@@ -112,8 +111,8 @@ impl AlgorithmQuestions for Queued {
             return None;
         }
         Some(format!(
-            "A merge of the lanes' queues brings {} keys on average, since one lane is enough to cause it. \
-             A buffer of {} needs {} for the same points, and brings {} in each.",
+            "A merge of the lanes' queues brings in {} keys on average, because one lane is enough to cause \
+             it. A buffer of {} needs {} for the same points, and brings in {} per merge.",
             significant(f64::from(self.came) / f64::from(self.merges)),
             thousands(recording.shape().capacity().into()),
             count(self.buffer.merges.into(), "merge", "merges"),

@@ -19,14 +19,14 @@ use crate::step::{Placed, Step};
 /// Number of lanes of a GPU's warp.
 const GPU_WARP: usize = 32;
 
-/// Keys of a lane's queue: as many as a GPU's lane has beside as many registers of the warp's queue.
+/// Keys of a lane's queue: as on a GPU with the same number of registers per lane in the warp's queue.
 pub fn queue_of(registers: u32) -> u32 {
     warp_select::default_queue(registers as usize * GPU_WARP) as u32
 }
 
-/// Runs warp select's twin on one query with a warp of `width` lanes and records its steps; the kernel's
-/// twin, whose candidates wait in a buffer, is run, too, and counted. A lane's queue is as long as a GPU's
-/// with as many keys of the warp's queue a lane. `data` describes the source of the points.
+/// Runs warp select's twin on one query with a warp of `width` lanes and records its steps. Also runs the
+/// kernel's twin, for its counts. A lane's queue has the length that a GPU uses for the same number of keys
+/// per lane in the warp's queue. `data` describes the source of the points.
 ///
 /// # Errors
 /// [`LessonError`] for widths other than 4, 8, 16 and 32, and if k is too large.
@@ -100,7 +100,7 @@ impl<const W: usize> Observer<W> for Recorder<W> {
             let place = lane_queue.iter().position(|register| register[lane] == key);
             placed.extend(place.map(|place| Placed { lane: lane as u32, slot: place as u32, key }));
         }
-        // Those of a group of which nothing is taken are computed again where they are asked for.
+        // Distances of groups without insertions are recomputed on request.
         let mut kept = Vec::new();
         if !placed.is_empty() {
             kept.extend(distances);

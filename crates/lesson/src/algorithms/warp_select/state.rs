@@ -1,7 +1,7 @@
-//! The queues of warp select's lanes, and what is known of them.
+//! The queues of warp select's lanes.
 //!
-//! Registers here lie across the warp: element i is register i / W of lane i mod W, in the lanes' queues and
-//! in the warp's.
+//! Elements are striped across the warp: element i is register i / W of lane i mod W, in the lanes' queues
+//! and in the warp's.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,36 +13,37 @@ use crate::recording::Marks;
 use crate::state::{Shape, Stage, State};
 use crate::step::{Elements, Placed, Step};
 
-/// The lanes' queues. The warp's is the state's `registers`.
+/// The lanes' queues; the warp's queue is the state's `registers`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Queues {
     /// Lanes of the warp, W.
     pub width: u32,
-    /// W·Q keys by element. Each lane's descend, but in a merge, in which they may be one ascending list.
+    /// W·Q keys by element. Each lane's queue descends, except in a merge, where all may form one ascending
+    /// list.
     pub keys: Vec<Key>,
-    /// Whether they are one list.
+    /// Whether the queues form one list.
     pub is_list: bool,
-    /// The lanes that took their key of this group; `None` until they have compared it.
+    /// The lanes that inserted their key of this group; `None` before the comparison.
     pub took: Option<u32>,
-    /// The lanes that break the invariant; `None` until it is looked at.
+    /// The lanes that break the invariant; `None` before the check.
     pub broken: Option<u32>,
-    /// Keys that the merges that are done brought into the warp's queue.
+    /// Keys that completed merges brought into the warp's queue.
     pub came: u32,
-    /// Keys that the merge in progress brought; they are counted in `came` when it is done.
+    /// Keys of the merge in progress; they are added to `came` when it is done.
     pub coming: u32,
 }
 
-/// The place of an element across the warp: its lane and its register.
+/// The lane and register of an element.
 pub fn across(width: u32, element: u32) -> (u32, u32) {
     (element % width, element / width)
 }
 
-/// The element of the lanes' list that an element of the warp's queue of `capacity` keys meets.
+/// The element of the lanes' list that is compared with an element of the warp's queue of `capacity` keys.
 pub fn met(capacity: u32, element: u32) -> u32 {
     capacity - 1 - element
 }
 
-/// How keys go on from the first to the last, in words. Equal ones, as of padding, go neither up nor down.
+/// The order of keys in words. Equal keys, such as padding, neither rise nor fall.
 pub fn order(keys: &[Key]) -> &'static str {
     let mut ways: Vec<bool> =
         keys.windows(2).filter(|pair| pair[0] != pair[1]).map(|pair| pair[0] < pair[1]).collect();
@@ -74,7 +75,7 @@ impl AlgorithmState for Queues {
 }
 
 impl Queues {
-    /// Of `length` keys a lane, all padding.
+    /// Queues of `length` keys per lane, all padding.
     pub fn new(shape: Shape, length: u32) -> Self {
         let keys = vec![PADDING; (shape.width * length) as usize];
         Self { width: shape.width, keys, is_list: false, took: None, broken: None, came: 0, coming: 0 }
@@ -85,15 +86,14 @@ impl Queues {
         self.keys.len() as u32 / self.width
     }
 
-    /// The largest key of a lane's queue, where it is no list.
+    /// The largest key of a lane's queue, unless the queues form a list.
     pub fn first(&self, lane: u32) -> Key {
         self.keys[lane as usize]
     }
 
     /// Applies a step. `warp` is the warp's queue, K keys.
     ///
-    /// # Panics
-    /// If the step names lanes, places or elements that do not exist.
+    /// # Panics If the step names lanes, slots or elements that do not exist.
     pub fn apply(&mut self, step: &WarpSelectStep, warp: &mut [Key]) {
         let width = self.width as usize;
         match step {
@@ -102,7 +102,7 @@ impl Queues {
                 self.took = Some(placed.iter().fold(0, |lanes, key| lanes | 1 << key.lane));
                 for key in placed {
                     let lane = key.lane as usize;
-                    // The largest falls out, and those above the new one move up.
+                    // The largest drops out, and the keys above the new one move up.
                     for place in 0..key.slot as usize {
                         self.keys[place * width + lane] = self.keys[(place + 1) * width + lane];
                     }
@@ -140,22 +140,21 @@ impl Queues {
     }
 }
 
-// The steps that warp select has besides those of [`Step`](crate::Step).
+// The steps of warp select besides those of [`Step`](crate::Step).
 
 /// A step of warp select.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "snake_case")]
 pub enum WarpSelectStep {
-    /// The queues of the lanes and of the warp, in which there is nothing yet. Element i of the lanes' queues
-    /// is register i / W of lane i mod W, as is element i of the warp's.
+    /// The empty queues of the lanes and of the warp. Element i of either is register i / W of lane i mod W.
     Queues {
         /// Keys of a lane's queue, Q.
         length: u32,
     },
-    /// Each lane compared its distance with the largest key of its own queue, and took what is smaller for
-    /// it.
+    /// Each lane compared its distance with the largest key of its own queue, and replaced the key if the
+    /// distance is smaller.
     Inserted {
-        /// One per lane that took its key; the slot is the place in its queue, 0 for the largest.
+        /// One per lane that inserted; the slot is the place in its queue, 0 for the largest.
         placed: Vec<Placed>,
     },
     /// The lanes compared the largest keys of their queues with the k-th.
@@ -167,15 +166,15 @@ pub enum WarpSelectStep {
     Drained,
     /// The lanes' queues were sorted as one ascending list, by layers.
     QueuesSorted,
-    /// Element i of the lanes' list met element K−1−i of the warp's queue; the warp kept the smaller, the
-    /// lanes the larger.
+    /// Element i of the lanes' list was compared with element K−1−i of the warp's queue; the warp kept the
+    /// smaller, the lanes the larger.
     Exchanged {
         /// The elements of the warp's queue that came from the list.
         taken: Elements,
     },
     /// The warp's queue, which was bitonic, was sorted, by layers.
     WarpQueueSorted,
-    /// Each lane sorted what is left in its queue, the largest first.
+    /// Each lane sorted its queue, the largest first.
     QueuesDescend,
 }
 

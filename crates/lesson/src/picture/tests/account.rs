@@ -43,7 +43,7 @@ fn the_account_is_the_states() {
     );
 }
 
-/// A merge brings what it brought once it is done: no average counts the keys of one that is not.
+/// Averages only count completed merges.
 #[test]
 fn the_average_of_merges_is_of_those_that_are_done() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
@@ -68,7 +68,7 @@ fn the_average_of_merges_is_of_those_that_are_done() {
             crate::text::significant(f64::from(came) / f64::from(merges))
         };
         assert_eq!(
-            (after("merges"), after("came in a merge")),
+            (after("merges"), after("keys per merge")),
             (merges.to_string(), average),
             "position {position}"
         );

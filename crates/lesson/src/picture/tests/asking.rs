@@ -1,4 +1,4 @@
-//! Nothing that is drawn answers the question that is asked.
+//! The drawing never answers the open question.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use crate::algorithms::Baseline;
 use crate::lessons::{Choice, LESSONS, Search, named};
 use crate::progress::Silent;
 
-/// Whoever is asked how many merges there will be finds neither them nor what they cost.
+/// A question about the number of merges hides them and their cost.
 #[test]
 fn the_end_is_hidden_from_those_who_are_asked() {
     let lesson = named("order").unwrap();
@@ -29,7 +29,7 @@ fn the_end_is_hidden_from_those_who_are_asked() {
     assert_eq!((tells(false), tells(true)), ([true; 3], [false; 3]));
 }
 
-/// Whoever is asked how many merges of the lanes' queues there will be does not find their number.
+/// A question about the merges of the lanes' queues hides their number.
 #[test]
 fn merges_of_queues_are_hidden_from_those_who_are_asked() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
@@ -47,7 +47,7 @@ fn merges_of_queues_are_hidden_from_those_who_are_asked() {
     assert_eq!((tells(false), tells(true)), ([true; 2], [false; 2]));
 }
 
-/// Whoever is asked how many leaves will be visited finds neither their number nor that of another order.
+/// A question about visited leaves hides their number, in both orders.
 #[test]
 fn what_a_tree_will_visit_is_hidden_from_those_who_are_asked() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Tree).unwrap();

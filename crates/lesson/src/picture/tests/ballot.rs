@@ -78,7 +78,7 @@ fn distances_on(
     numbers.into_iter().map(|(_, words, size)| (words, size)).collect()
 }
 
-/// What a class sees is enough to say who votes.
+/// Large type still shows enough to tell which lanes vote.
 #[test]
 fn votes_can_be_told_from_the_picture() {
     let mut asked = 0;
@@ -119,7 +119,7 @@ fn votes_can_be_told_from_the_picture() {
     assert!(asked > 15, "{asked}");
 }
 
-/// A bit that is set is read on its colour in every look.
+/// A set bit is legible on its colour in every theme.
 #[test]
 fn what_is_written_on_a_bit_has_contrast() {
     use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Rgb};

@@ -27,7 +27,7 @@ fn the_nearest_so_far_are_those_of_all_merged_points() {
     }
 }
 
-/// Whoever points at a lane, a slot or an element sees which point that is.
+/// Hovering a lane, slot or element shows its point.
 #[test]
 fn what_is_pointed_at_is_marked_in_the_cloud() {
     let recording = recorded("uniform:n=200,d=2", 5, 16, 8);
@@ -128,8 +128,7 @@ fn too_many_points_are_drawn_in_part_and_that_is_said() {
     );
 }
 
-/// In the lessons of selections the plane's words are of their own search, and a colour means the same at
-/// every moment.
+/// In the lessons on selections the plane uses their terms, and a colour means the same at every moment.
 #[test]
 fn legends_are_of_the_search_that_is_shown() {
     for (lesson, take) in

@@ -131,8 +131,7 @@ fn curves_are_drawn_as_they_rise_and_fall() {
     assert!(line.len() == 16 && line.is_sorted_by(|a, b| a >= b), "one rising line");
 }
 
-/// Whoever is asked from which list an element comes sees two rising lists, and neither the mirror nor the
-/// crossing.
+/// A question about the list of an element shows two rising lists, without mirror and crossing.
 #[test]
 fn where_an_element_comes_from_is_hidden_from_those_who_are_asked() {
     let recording = recorded("uniform:n=200,d=2", 9, 16, 8);
@@ -183,7 +182,7 @@ fn padding_stands_at_the_top() {
     );
 }
 
-/// What is pointed at in another panel is ringed here, wherever a merge has it.
+/// A target hovered in another panel is ringed here, wherever the merge has it.
 #[test]
 fn a_point_is_found_in_its_curve() {
     let recording = recorded("uniform:n=200,d=2", 9, 16, 8);
@@ -234,14 +233,14 @@ fn a_point_is_found_in_its_curve() {
     assert!(found > 18 * 16, "{found}");
 }
 
-/// The recording in whose data a mistake matters, with it.
+/// The recording of a fault, on data that show it.
 fn broken(fault: Fault) -> Arc<Recording> {
     let lesson = named(crate::fault::row(fault).lesson).unwrap().with_data_for(fault);
     let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     lesson.broken(&sound, fault).unwrap().recording
 }
 
-/// A mistake made on purpose is not called by the name of what is right.
+/// The texts about a faulty search do not claim correct properties.
 #[test]
 fn without_the_mirror_it_is_no_tent() {
     let recording = broken(Fault::NoMirror);
@@ -249,7 +248,7 @@ fn without_the_mirror_it_is_no_tent() {
     for after in minima(&recording) {
         let facing = texts(&shown(&seek(&recording, after - 1), false)).join(" | ");
         assert!(
-            facing.contains("meets element i of the intermediate result")
+            facing.contains("against element i of the intermediate result")
                 && !facing.contains("mirror")
                 && !facing.contains("falls:"),
             "{facing}"
@@ -266,12 +265,12 @@ fn without_the_mirror_it_is_no_tent() {
             keys[..=top].is_sorted() && keys[top..].is_sorted_by(|a, b| a >= b) && top + 1 < keys.len();
         let said = texts(&shown(&cursor, false)).join(" | ");
         assert!(is_tent || !said.contains("then falls"), "{said}");
-        others += usize::from(said.contains("It is no tent"));
+        others += usize::from(said.contains("Not a tent"));
     }
     assert!(others > 0 && lose > 0, "{others}, {lose}");
 }
 
-/// What is said to rise or to fall does, whichever mistake was made.
+/// Claims about rising and falling are true, whatever the fault.
 #[test]
 fn order_is_claimed_only_where_it_is() {
     for (fault, least) in

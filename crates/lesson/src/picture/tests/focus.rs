@@ -50,7 +50,7 @@ fn every_focused_comparator_has_both_ends_in_focus() {
     }
 }
 
-/// The layer that comes next is asked about: its comparators are not there, and those of the last one are.
+/// A question about the next layer hides its comparators, and shows those of the last one.
 #[test]
 fn before_the_first_layer_there_are_keys_and_no_comparators() {
     let recording = recorded("uniform:n=300,d=2", 9, 128, 32);

@@ -1,4 +1,4 @@
-//! What is shown of threads with a query each, and of the meter, is what was recorded.
+//! The panels of per-thread heaps and the meter show the recorded values.
 
 use std::collections::BTreeSet;
 
@@ -125,7 +125,7 @@ fn the_meter_shows_its_numbers() {
     }
 }
 
-/// While a question is open, nothing is seen of what is still to come.
+/// While a question is open, nothing later is shown.
 #[test]
 fn the_meters_end_is_hidden_from_those_who_are_asked() {
     let (_, take) = take();

@@ -1,4 +1,4 @@
-//! Many registers a lane, as a map of colours.
+//! Many registers per lane, as a map of colours.
 
 use super::super::heatmap::Focus;
 use super::super::pen::digits;

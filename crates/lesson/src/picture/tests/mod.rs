@@ -1,4 +1,4 @@
-//! Pictures stay in their size, and show what was recorded; a file for each panel.
+//! Pictures stay within their size, and show the recorded values; one file per panel.
 
 mod account;
 mod asking;
@@ -74,7 +74,7 @@ fn targets(scene: &Scene) -> BTreeSet<String> {
     scene.spots.iter().map(|spot| format!("{:?}", spot.target)).collect()
 }
 
-/// Every coordinate is finite, every character can be drawn, and nothing is outside, but for what is cut off.
+/// Every coordinate is finite, every character can be drawn, and nothing unclipped is outside.
 fn check(scene: &Scene, what: &str) {
     let [wide, high] = scene.size;
     // A pixel for strokes along the edge, and what letters hang over.
@@ -142,7 +142,7 @@ fn check(scene: &Scene, what: &str) {
     }
 }
 
-/// What [`check`] is there for.
+/// [`check`] detects violations.
 #[test]
 fn what_is_outside_is_found() {
     let area = |x: f32| Area { x, y: 0.0, width: 10.0, height: 10.0 };

@@ -1,4 +1,4 @@
-//! What moves between two scenes, and that the recorded steps move just that.
+//! The motion between two scenes, compared with the recorded steps.
 
 use super::check;
 use crate::engines::lockstep::{PADDING, key_of};
@@ -242,7 +242,7 @@ fn ways(before: &Scene, after: &Scene) -> Vec<[Point; 2]> {
     motions.iter().map(way).collect()
 }
 
-/// Held against what the steps say, whose keys are compared nowhere.
+/// Compared with the moves in the steps.
 #[test]
 fn keys_move_as_the_recorded_steps_say() {
     let mut layers = 0;

@@ -1,4 +1,4 @@
-//! The panels of warp select and of a selection by digits.
+//! The panels of warp select and radix select.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::algorithms::warp_select::WarpSelectStep;
 use crate::engines::lockstep::{Key, PADDING};
 use crate::lessons::Search;
 
-/// What a selection's panels show is what was recorded.
+/// The panels of selections show the recorded values.
 #[test]
 fn queues_and_buckets_are_the_recorded_ones() {
     for (lesson, take) in
@@ -48,8 +48,7 @@ fn queues_and_buckets_are_the_recorded_ones() {
     }
 }
 
-/// The headings of warp select's queues say of every moment what is true of it, and what is marked is said to
-/// be.
+/// The headings of warp select's queues are true at every moment, and name what is marked.
 #[test]
 fn headings_of_queues_are_true_at_every_step() {
     let mut orders = BTreeSet::new();
@@ -89,7 +88,7 @@ fn headings_of_queues_are_true_at_every_step() {
             }
             let is_empty = state.registers.iter().all(|&key| key == PADDING);
             assert!(
-                if is_empty { warp.ends_with("nothing in it yet") } else { goes(&warp, &state.registers) },
+                if is_empty { warp.ends_with("still empty") } else { goes(&warp, &state.registers) },
                 "position {position}: {warp}"
             );
             // Frames around cells, by the colour of their lines.
@@ -146,7 +145,7 @@ fn headings_of_queues_are_true_at_every_step() {
             };
             assert_eq!(
                 (frames(Ink::Candidate), taken > 0),
-                (taken, lanes.ends_with("marked: just taken")),
+                (taken, lanes.ends_with("marked: just inserted")),
                 "position {position}: {lanes}"
             );
         }

@@ -1,5 +1,5 @@
-//! Questions about the ideas of a lesson, a row each: why something is as it is, what would come of a change,
-//! and what becomes of the idea in another case. Every wrong option is what a known mistake leads to.
+//! Questions about the ideas of a lesson, one row each: why it works, what a change would do, and how the
+//! idea transfers to another case. Every wrong option comes from a known misconception.
 
 mod of_others;
 mod of_search;
@@ -14,28 +14,27 @@ pub use of_others::{HEAP, NOT_LOOKING, RADIX_SELECT, WARP_SELECT};
 pub use of_search::{BUFFER, ORDER, PROBLEM, SEARCH, WAIT, YOURS};
 pub use of_sorting::{MERGE, SORT, WIDE};
 
-/// A question about an idea. All texts name sizes in braces, which [`sizes`] has; what follows from a size is
-/// never written out.
+/// A question about an idea. Texts name sizes in braces ([`sizes`]), so that they hold for any sizes.
 #[derive(Clone, Copy, Debug)]
 pub struct Idea {
     /// [`Ask::Why`], [`Ask::WhatIf`] or [`Ask::Transfer`].
     pub ask: Ask,
     /// The question.
     pub text: &'static str,
-    /// The option that is right.
+    /// The correct option.
     pub right: &'static str,
-    /// Why that option is right: a sentence or two.
+    /// Why that option is correct: a sentence or two.
     pub why: &'static str,
-    /// The other options, each with what is wrong in the thought that leads to it.
+    /// The wrong options, each with what is wrong with the thought behind it.
     pub wrong: &'static [(&'static str, &'static str)],
     /// Whether it makes sense for a search of these sizes.
     pub suits: fn(Shape) -> bool,
 }
 
-/// Fewest options: with fewer, a guess is right too often.
+/// Minimum number of options: with fewer, a guess is right too often.
 const LEAST: usize = 3;
 
-/// Of any sizes.
+/// Suits all sizes.
 const fn any(_: Shape) -> bool {
     true
 }
@@ -67,8 +66,8 @@ const fn transfer(
     Idea { ask: Ask::Transfer, text, right, why, wrong, suits: any }
 }
 
-/// The questions about a lesson's ideas with the sizes of a take, their options in random order. They are
-/// asked where the lesson begins, since no step answers them.
+/// The questions about a lesson's ideas with the sizes of a take, options in random order. They are asked
+/// where the lesson begins, because no step answers them.
 pub fn about(lesson: &Lesson, take: &Take, random: &mut Random) -> Vec<Question> {
     let rows = (0..).zip(lesson.ideas).filter(|(_, idea)| (idea.suits)(take.recording.shape()));
     rows.filter_map(|(row, idea)| question(row, idea, &take.recording, take.range.start, random)).collect()
@@ -86,7 +85,7 @@ fn question(
     let mut options = vec![(right.clone(), None)];
     for (option, mistake) in idea.wrong {
         let option = says(option);
-        // With some sizes, a mistake leads where another one does, or to what is right.
+        // With some sizes, a misconception leads to the same option as another, or to the correct one.
         if options.iter().all(|(other, _)| *other != option) {
             options.push((option, Some(says(mistake))));
         }

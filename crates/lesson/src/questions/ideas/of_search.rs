@@ -1,25 +1,25 @@
-//! Ideas of the lessons that are about the kernel's search.
+//! Questions about the ideas of the kernel's search.
 
 use super::{Idea, transfer, what_if, why};
 use crate::state::Shape;
 
-/// The bound, and why most points are done after one comparison.
+/// The bound, and why most points are rejected after one comparison.
 pub const PROBLEM: [Idea; 3] = [
     Idea {
         suits: |shape| shape.k > 1,
         ..why(
-            "Why is a point outside the circle done after one comparison?",
+            "Why is a point outside the circle rejected after one comparison?",
             "{k} points at least as near are known",
             "The circle goes through the farthest of the {k} nearest so far. A point outside it is farther \
              than all of them.",
             &[
                 (
                     "The circle never changes, so the point stays outside",
-                    "The circle shrinks. That leaves out more points, but it is not why this one is done.",
+                    "The circle shrinks. That rejects more points, but it is not why this one is rejected.",
                 ),
                 (
                     "Points that are farther away come later",
-                    "Points come as they lie in the file, near and far. Each is compared when it comes.",
+                    "Points come in the order of the file, near and far. Each is compared when it comes.",
                 ),
                 (
                     "A sample of the points is enough",
@@ -31,17 +31,14 @@ pub const PROBLEM: [Idea; 3] = [
     Idea {
         suits: |shape| shape.n > shape.capacity(),
         ..what_if(
-            "What if the points came sorted, the nearest first: how many merges?",
+            "What if the points came sorted, nearest first: how many merges?",
             "1",
             "The first merge finds all k neighbours. No point after it is nearer than the farthest of them.",
             &[
-                (
-                    "0",
-                    "Until k points are known, every point is a candidate, and these have to be merged once.",
-                ),
+                ("0", "Until k points are known, every point is a candidate, and these must be merged once."),
                 (
                     "{n / K}",
-                    "That many are needed when the farthest come first, and every point is a candidate.",
+                    "That many are needed when the farthest come first: then every point is a candidate.",
                 ),
                 ("{k}", "Neighbours come out of a merge all at once, not one by one."),
             ],
@@ -50,22 +47,21 @@ pub const PROBLEM: [Idea; 3] = [
     Idea {
         suits: |shape| shape.k > 1,
         ..transfer(
-            "Now the {k} farthest points are asked for. When is a point a candidate?",
+            "Now search for the {k} farthest points. When is a point a candidate?",
             "When it is farther than the nearest of the {k} farthest so far",
-            "Everything is reversed: the bound is the smallest distance of those kept, and it grows.",
+            "Everything is reversed: the bound is the smallest distance that is kept, and it grows.",
             &[
                 (
                     "When it is farther than the farthest so far",
-                    "Then a point that belongs among the {k}, but not in the first place, would be turned \
-                     away.",
+                    "Then a point that belongs among the {k}, but is not the farthest, would be rejected.",
                 ),
                 (
                     "When it is outside the circle of the {k} nearest",
                     "Most points are. That says nothing about the {k} farthest.",
                 ),
                 (
-                    "Always: only a search for the nearest can leave points out",
-                    "A bound works in both directions: what is nearer than {k} known points is not among \
+                    "Always: only a search for the nearest can reject points",
+                    "A bound works in both directions: a point nearer than {k} known points is not among \
                      the {k} farthest.",
                 ),
             ],
@@ -76,8 +72,8 @@ pub const PROBLEM: [Idea; 3] = [
 /// Votes, slots, and what happens to a candidate without a slot.
 pub const BUFFER: [Idea; 5] = [
     why(
-        "Why does no candidate need a lock to take its slot?",
-        "Each computes a slot of its own from the same ballot",
+        "Why does a candidate need no lock to take its slot?",
+        "Each computes its own slot from the same ballot",
         "The number of voting lanes below differs for every voting lane, so no two write the same slot.",
         &[
             (
@@ -86,13 +82,13 @@ pub const BUFFER: [Idea; 5] = [
             ),
             (
                 "Shared memory puts two writes to one slot in order",
-                "Two writes to one slot would leave one of the two. Here there are none.",
+                "Of two writes to one slot, one would be lost. Here every slot is written once.",
             ),
             ("Two lanes seldom vote at the same time", "At first all {W} lanes do."),
         ],
     ),
     why(
-        "Why does a candidate that found no slot vote again after the merge?",
+        "Why does a candidate without a slot vote again after the merge?",
         "It may be too far for the new max_distance",
         "It was compared with the old bound. Without a second vote the neighbours would be the same, but \
          candidates that no longer matter would take slots.",
@@ -104,18 +100,18 @@ pub const BUFFER: [Idea; 5] = [
             ),
             (
                 "Without a second vote a neighbour would be lost",
-                "It would still be appended. The second vote only turns away what is too far by now.",
+                "It would still be appended. The second vote only rejects points that are too far by now.",
             ),
         ],
     ),
     what_if(
         "What if max_distance were read only once for each batch of points?",
         "The same neighbours, more candidates",
-        "An older bound is larger or equal: it turns away no neighbour, but lets in points that are none.",
+        "An older bound is larger or equal: it rejects no neighbour, but lets in other points.",
         &[
             (
                 "Some neighbours would be lost",
-                "An older bound is never smaller than the new one. What belongs in is below both.",
+                "An older bound is never smaller than the new one. A neighbour is below both.",
             ),
             (
                 "The same neighbours, and fewer merges to find them",
@@ -133,27 +129,27 @@ pub const BUFFER: [Idea; 5] = [
         "{2 n / K}",
         "In the worst order every point is a candidate, and every {K / 2} of them fill the buffer.",
         &[
-            ("{n / K}", "So many are enough with {K} slots: each merge then takes up to {K} candidates."),
+            ("{n / K}", "That many are enough with {K} slots: each merge then takes up to {K} candidates."),
             ("{K / 2}", "That is the number of slots."),
-            ("{n}", "That is one merge for each candidate. Still {K / 2} of them share one."),
+            ("{n}", "That is one merge per candidate. But {K / 2} of them share one."),
         ],
     ),
     transfer(
         "A wavefront has 64 lanes. How does a lane find its slot?",
         "It counts lower bits in a ballot of 64",
-        "Nothing but the number of bits changes: a lane of the upper half counts the whole lower half, too.",
+        "Only the number of bits changes: a lane of the upper half counts the whole lower half, too.",
         &[
             (
                 "Each half counts in its own ballot of 32 bits",
-                "Then both halves would begin at the same slot, and overwrite each other.",
+                "Then both halves would begin at the same slot and overwrite each other.",
             ),
             (
                 "Two lanes share a bit of a ballot of 32",
-                "Two candidates with one bit could not be told apart, and would get one slot.",
+                "Two candidates that share a bit cannot be distinguished, and would get one slot.",
             ),
             (
                 "Lanes take turns: 64 are too many for a ballot",
-                "A ballot has a bit for each lane, however many there are.",
+                "A ballot has one bit for each lane, whatever the width of the warp.",
             ),
         ],
     ),
@@ -162,9 +158,9 @@ pub const BUFFER: [Idea; 5] = [
 /// Why candidates wait for a full buffer.
 pub const WAIT: [Idea; 4] = [
     why(
-        "Why does the kernel wait with a merge until the buffer is full?",
+        "Why does the kernel merge only when the buffer is full?",
         "A merge costs as much for 1 candidate as for {K}",
-        "The network sorts all {K} places, whatever is in them. With a full buffer each candidate pays a \
+        "The network sorts all {K} elements, whatever they hold. With a full buffer each candidate pays a \
          small share.",
         &[
             (
@@ -173,7 +169,7 @@ pub const WAIT: [Idea; 4] = [
             ),
             (
                 "A full buffer is sorted already",
-                "Candidates lie in the order in which they came. The merge has to sort them.",
+                "Candidates are in the order in which they came. The merge has to sort them.",
             ),
             (
                 "Lanes cannot be told when there is a candidate to merge",
@@ -192,10 +188,7 @@ pub const WAIT: [Idea; 4] = [
                 "That is twice as many. But one layer compares all keys at once, and only layers are added: \
                  those of one more size, and one to restore the order.",
             ),
-            (
-                "{merge}",
-                "That is a merge with {K} keys. Twice as many need one more size, and so more layers.",
-            ),
+            ("{merge}", "That is a merge of {K} keys. Twice as many need one more size, and so more layers."),
             (
                 "{layers of 2 K}",
                 "That is the sort alone. The minimum and the layers that restore the order come after it.",
@@ -205,8 +198,8 @@ pub const WAIT: [Idea; 4] = [
     what_if(
         "What if every candidate were merged as soon as it is found: what would be better?",
         "max_distance would always be as small as it can be",
-        "That is all: each candidate would cost {merge} steps, far more than the few candidates that a \
-         smaller bound turns away.",
+        "Nothing else: each candidate would cost {merge} steps, far more than the few that a smaller bound \
+         rejects would save.",
         &[
             (
                 "The search would take fewer steps",
@@ -218,7 +211,7 @@ pub const WAIT: [Idea; 4] = [
             ),
             (
                 "A merge would take fewer steps",
-                "The network has the same {layers} layers, whatever is in its places.",
+                "The network has the same {layers} layers, whatever it sorts.",
             ),
         ],
     ),
@@ -230,7 +223,7 @@ pub const WAIT: [Idea; 4] = [
         &[
             (
                 "A thread that waits until another one releases a lock",
-                "It waits for a turn. Waiting does not make anything cheaper.",
+                "It waits for its turn. Waiting does not make anything cheaper.",
             ),
             (
                 "A barrier between writing and reading",
@@ -238,7 +231,7 @@ pub const WAIT: [Idea; 4] = [
             ),
             (
                 "A program that waits for a key to be pressed",
-                "There is nothing to do until then. Here there is, and it is put off.",
+                "It has nothing to do until then. Here there is work, and it is deferred.",
             ),
         ],
     ),
@@ -247,22 +240,22 @@ pub const WAIT: [Idea; 4] = [
 /// Batches, barriers, ties, other metrics.
 pub const SEARCH: [Idea; 5] = [
     why(
-        "Why is there a barrier after a batch was copied into shared memory?",
+        "Why is there a barrier after a batch is copied into shared memory?",
         "A warp might read points that another warp has not copied yet",
         "Every warp copies a part of the batch and reads all of it. The barrier holds each until all parts \
          are there.",
         &[
             (
                 "All warps must have the same max_distance",
-                "Each warp has its own query, and so a bound of its own.",
+                "Each warp has its own query, and so its own bound.",
             ),
             (
                 "All warps must find their candidates at the same time",
-                "How many a warp finds in a batch is its own affair. Only the points are shared.",
+                "Each warp finds its own candidates at its own pace. Only the points are shared.",
             ),
             (
-                "Shared memory takes some time to keep what was written",
-                "It is not about time: without a barrier, a fast warp can be ahead of a slow one by any \
+                "Shared memory takes some time to store what was written",
+                "A delay is no remedy: without a barrier, a fast warp can be ahead of a slow one by any \
                  amount.",
             ),
         ],
@@ -270,8 +263,8 @@ pub const SEARCH: [Idea; 5] = [
     why(
         "Why are points copied into shared memory at all?",
         "All warps of the block read the same points",
-        "Each of them has a query of its own. Global memory is read once for the whole block, and each warp \
-         then reads from fast memory.",
+        "Each of them has its own query. Global memory is read once for the whole block, and each warp then \
+         reads from fast memory.",
         &[
             (
                 "Lanes cannot read global memory",
@@ -292,14 +285,14 @@ pub const SEARCH: [Idea; 5] = [
         &[
             (
                 "The one that comes last",
-                "A point as far away as the bound is no candidate, and of equal distances the smaller \
+                "A point as far away as the bound is not a candidate, and among equal distances the smaller \
                  position is the smaller key.",
             ),
             (
                 "That depends on which lane is faster",
-                "No lane is faster than another, and keys are never equal: the position is a part of them.",
+                "No lane is faster than another, and keys are never equal: the position is part of the key.",
             ),
-            ("Both: there is one neighbour more", "The search finds exactly {k}."),
+            ("Both: there is one more neighbour", "The search finds exactly {k}."),
         ],
     ),
     Idea {
@@ -312,38 +305,34 @@ pub const SEARCH: [Idea; 5] = [
              bound.",
             &[
                 (
-                    "Nothing: the last points lie too far away",
+                    "Nothing: the last points are too far away",
                     "Candidates are nearer than the bound, whenever they come.",
                 ),
                 ("Every neighbour would be wrong", "Those that were merged before and are near enough stay."),
                 (
                     "The neighbours would be right, but not sorted",
-                    "The intermediate result is sorted after each merge. What is in the buffer is not in it \
-                     at all.",
+                    "The intermediate result is sorted after each merge. Candidates in the buffer are not \
+                     in it at all.",
                 ),
             ],
         )
     },
     transfer(
-        "The sum of the absolute differences is asked for, instead of the squared distance. What has to \
-         change?",
+        "The metric is the sum of absolute differences, not the squared distance. What has to change?",
         "How a lane computes the number that is compared",
-        "Ballot, slots, sort and merge only compare numbers. They do not know what these stand for.",
+        "Ballot, slots, sort and merge only compare numbers, whatever the numbers mean.",
         &[
             ("The ballot: sums cannot be compared with a bound", "Any numbers with an order can."),
+            ("The network: another order needs other partners", "Partners depend on the lane numbers alone."),
             (
-                "The network: another order needs other partners",
-                "Partners depend on the lanes' numbers alone.",
-            ),
-            (
-                "Nothing: who is near by one is near by the other",
-                "A point off in one column and a point off in several can change places.",
+                "Nothing: what is near by one is near by the other",
+                "A point that differs in one column and one that differs in several can swap ranks.",
             ),
         ],
     ),
 ];
 
-/// Whether the bound on the mean number of merges grows with more points: until then all of them are
+/// Whether the bound on the mean number of merges grows with n: with fewer points, all of them are
 /// candidates.
 fn grows(shape: Shape) -> bool {
     shape.n >= 2 * (shape.k + shape.capacity())
@@ -358,8 +347,8 @@ pub const ORDER: [Idea; 4] = [
          with probability k / i.",
         &[
             (
-                "Points that come later in the file lie farther away",
-                "In random order they do not: near and far come alike from beginning to end.",
+                "Points that come later in the file are farther away",
+                "Not in random order: near and far points are equally likely from beginning to end.",
             ),
             ("The buffer is full by then", "A full buffer is merged at once, and is empty after it."),
             ("max_distance is 0 by then", "It is the squared distance of the k-th neighbour so far."),
@@ -389,24 +378,20 @@ pub const ORDER: [Idea; 4] = [
     Idea {
         suits: grows,
         ..what_if(
-            "What if the points come the nearest first, and there are twice as many: how many more merges?",
+            "What if the points come nearest first, and there are twice as many: how many more merges?",
             "none",
             "After the first merge nothing is nearer than the bound, however many points follow.",
             &[
-                (
-                    "1",
-                    "The points that are added are farther away than all before them: none becomes a \
-                     candidate.",
-                ),
+                ("1", "The added points are farther away than all before them: none becomes a candidate."),
                 ("twice as many", "That is so with the farthest first: then every point is a candidate."),
-                ("about {growth}", "By so much the bound grows in random order."),
+                ("about {growth}", "That is how much the bound grows in random order."),
             ],
         )
     },
     transfer(
         "A file of houses is sorted by zip code. What should be done before many searches?",
         "Its rows are shuffled once",
-        "In random order the few merges that theory promises are enough, for every query. Neighbours are \
+        "In random order the few merges that theory predicts are enough, for every query. Neighbours are \
          the same in any order.",
         &[
             (
@@ -415,30 +400,29 @@ pub const ORDER: [Idea; 4] = [
             ),
             (
                 "Nothing: a sorted file is searched fastest",
-                "It is sorted by place, not by distance to the query: while it comes nearer, point after \
+                "It is sorted by place, not by distance to the query: while rows come nearer, point after \
                  point is a candidate.",
             ),
             (
                 "Its rows are reversed",
-                "What comes nearer then goes away, and the other way round. For other queries that is no \
-                 better.",
+                "Rows that came nearer now move away, and vice versa. For other queries that is no better.",
             ),
         ],
     ),
 ];
 
-/// What one's own data change.
+/// The reader's own data.
 pub const YOURS: [Idea; 3] = [
     why(
         "Why does the order of a file change the time of a search, but not its answer?",
         "Order only decides how soon the bound is small",
-        "Whenever a neighbour comes, it is nearer than the bound of that moment. What changes is how many \
-         others are, too.",
+        "A neighbour is nearer than the bound whenever it comes. The order changes how many other points \
+         are, too.",
         &[
             ("The kernel sorts the file first", "Points are never sorted. Only candidates are."),
             (
-                "Points that come late are left out",
-                "No point is left out. Late ones are compared with a smaller bound.",
+                "Points that come late are skipped",
+                "No point is skipped. Late ones are compared with a smaller bound.",
             ),
             (
                 "Lanes find the nearest points of a batch in any order",
@@ -454,11 +438,11 @@ pub const YOURS: [Idea; 3] = [
             "K is the next power of two times the number of lanes: the network sorts no other lengths.",
             &[
                 ("{K + 1}", "The network sorts lists whose length is a power of two."),
-                ("{K}", "{K + 1} neighbours do not fit into {K} places."),
+                ("{K}", "{K + 1} neighbours do not fit into {K} elements."),
                 (
                     "{K + W}",
-                    "One more key in each lane would be enough for the neighbours, but not for the network: \
-                     it needs a power of two.",
+                    "One more key per lane would be enough for the neighbours, but not for the network: it \
+                     needs a power of two.",
                 ),
             ],
         )
@@ -467,9 +451,9 @@ pub const YOURS: [Idea; 3] = [
         "Rows have two columns in metres and one in seconds. What has to be decided before neighbours mean \
          anything?",
         "How many metres a second counts as",
-        "The distance adds up the columns. A unit that is chosen otherwise gives other neighbours.",
+        "The distance adds up the columns. Another unit gives other neighbours.",
         &[
-            ("In which order the columns stand", "A sum is the same in any order."),
+            ("In which order the columns come", "A sum is the same in any order."),
             ("How many lanes the warp has", "Neighbours do not depend on it."),
             (
                 "Nothing: distances have no unit",

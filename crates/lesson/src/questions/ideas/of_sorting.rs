@@ -1,4 +1,4 @@
-//! Ideas of the lessons that are about sorting and merging.
+//! Questions about the ideas of sorting and merging.
 
 use super::{Idea, transfer, what_if, why};
 
@@ -13,17 +13,17 @@ pub const SORT: [Idea; 4] = [
             ("Each lane then swaps as often as another", "How often keys swap depends on the keys."),
             (
                 "Equal keys then stay where they are",
-                "What is done with equal keys has nothing to do with the direction.",
+                "The direction does not decide what happens to equal keys.",
             ),
             (
-                "So that small keys have a shorter way to go",
-                "The network has the same layers for all keys, whichever way they have to go.",
+                "So that small keys have less far to go",
+                "The network has the same layers for all keys, however far they have to go.",
             ),
         ],
     ),
     why(
         "Why does no lane wait for another while keys are sorted?",
-        "The lane's number decides partner and direction",
+        "The lane number decides partner and direction",
         "So all lanes execute the same instruction in each layer: a shuffle, then the minimum or the \
          maximum.",
         &[
@@ -32,7 +32,7 @@ pub const SORT: [Idea; 4] = [
                 "Lanes whose keys are in place have nothing to do",
                 "They take part in every layer, whether their keys move or not.",
             ),
-            ("The keys were sorted before", "They lie in the order in which candidates came."),
+            ("The keys were sorted before", "They are in the order in which candidates came."),
         ],
     ),
     what_if(
@@ -53,19 +53,19 @@ pub const SORT: [Idea; 4] = [
         ],
     ),
     transfer(
-        "The largest key is to come first. Which change does that?",
+        "The largest key should come first. Which change achieves that?",
         "The direction of every comparator",
-        "With all arrows reversed, every run is sorted the other way, and so is the whole. To reverse those \
-         of the last size would be enough.",
+        "With all arrows reversed, every run is sorted the other way, and so is the whole list. Reversing \
+         only the last size would be enough.",
         &[
             ("The order of the strides", "With small strides first, a bitonic list is not sorted at all."),
             (
                 "The partner of every lane",
-                "Which keys meet stays the same. What changes is which of the two goes where.",
+                "The pairs stay the same. What changes is which of the two keys goes where.",
             ),
             (
                 "The direction of the last layer alone",
-                "The last layer only compares neighbours: it cannot turn the whole list round.",
+                "The last layer only compares neighbours: it cannot reverse the whole list.",
             ),
         ],
     ),
@@ -78,8 +78,8 @@ pub const WIDE: [Idea; 4] = [
         ..why(
             "Why does a layer with a stride below {R} need no shuffle?",
             "Both keys are in registers of the same lane",
-            "A lane holds {R} consecutive keys, and two keys whose numbers differ by less, in one bit, are \
-             in the same {R}.",
+            "A lane holds {R} consecutive keys, and two elements whose numbers differ in one bit, by less \
+             than {R}, are in one lane.",
             &[
                 (
                     "These keys were compared before",
@@ -87,12 +87,12 @@ pub const WIDE: [Idea; 4] = [
                 ),
                 (
                     "Keys are exchanged through shared memory instead",
-                    "A lane's registers are its own: nothing has to be exchanged.",
+                    "Both keys are in the lane's own registers: nothing has to be exchanged.",
                 ),
                 (
                     "Small strides come last, when keys are in order",
-                    "Small strides are the last ones of every size, and keys are in order only after the \
-                     last of all.",
+                    "Small strides come last in every size, and keys are in order only after the very last \
+                     layer.",
                 ),
             ],
         )
@@ -106,8 +106,8 @@ pub const WIDE: [Idea; 4] = [
             &[
                 (
                     "{shuffled}",
-                    "So many need one with R = {R}. With {2 R} keys per lane, one more stride of each size \
-                     is within a lane.",
+                    "That many need one with R = {R}. With {2 R} keys per lane, one more stride of each \
+                     size is within a lane.",
                 ),
                 ("0", "A stride of {2 R} and more still crosses lanes."),
                 ("{layers}", "That is all layers. Those with a stride below {2 R} stay within a lane."),
@@ -124,7 +124,7 @@ pub const WIDE: [Idea; 4] = [
             &[
                 (
                     "Those with a stride below {R}",
-                    "That is so where a lane holds consecutive keys. Here neighbours are in different lanes.",
+                    "That is so if a lane holds consecutive keys. Here neighbours are in different lanes.",
                 ),
                 ("None", "Elements i and i + {W} would be in the same lane."),
                 ("All", "Elements 0 and 1 would be in different lanes, and many layers compare neighbours."),
@@ -134,10 +134,10 @@ pub const WIDE: [Idea; 4] = [
     Idea {
         suits: |shape| shape.registers > 1,
         ..transfer(
-            "{K} keys lie on {W} computers, {R} consecutive ones on each. Which layers send keys over the \
+            "{K} keys are on {W} computers, {R} consecutive ones on each. Which layers send keys over the \
              network?",
             "Those with a stride of {R} or more",
-            "A computer is what a lane is here: smaller strides stay inside it.",
+            "A computer plays the role of a lane: smaller strides stay inside it.",
             &[
                 ("Those with a stride below {R}", "These compare keys of the same computer."),
                 (
@@ -154,14 +154,14 @@ pub const WIDE: [Idea; 4] = [
     },
 ];
 
-/// The mirror, and what the minimum leaves.
+/// The mirror, and the result of the minimum.
 pub const MERGE: [Idea; 4] = [
     why(
-        "Why may candidate i meet element {K - 1} \u{2212} i of the intermediate result, and one of the two \
-         be dropped?",
+        "Candidate i is compared with element {K - 1} \u{2212} i of the intermediate result. Why may the \
+         larger one be dropped?",
         "{K} other keys are no larger than that one",
         "Up to the pair there are i + 1 candidates and {K} \u{2212} i keys of the intermediate result, and \
-         none is larger than the larger of the two. Without it, these are {K}.",
+         none is larger than the larger of the two. Not counting that one, there are {K}.",
         &[
             (
                 "The larger key of a pair is always the candidate",
@@ -169,7 +169,7 @@ pub const MERGE: [Idea; 4] = [
             ),
             (
                 "Both lists have been searched before",
-                "Each list is sorted, but nobody knows yet which of its keys are among the {K} smallest.",
+                "Each list is sorted, but it is not known yet which of its keys are among the {K} smallest.",
             ),
             (
                 "It is merged again later",
@@ -178,19 +178,20 @@ pub const MERGE: [Idea; 4] = [
         ],
     ),
     what_if(
-        "What if the mirror were left out, and element i met element i?",
+        "What if element i were compared with element i, without the mirror?",
         "Small keys may be lost",
-        "Where both lists hold some of the {K} smallest keys, these meet each other at the same end, and \
-         one of each pair is dropped.",
+        "If both lists hold some of the {K} smallest keys, these are paired at the same end, and one of \
+         each pair is dropped.",
         &[
             (
                 "The same keys would be kept, in another order",
-                "Not the same: two small keys can meet, and one of them is dropped.",
+                "Not the same: two small keys can form a pair, and one of them is dropped.",
             ),
             ("The {K} largest keys would be kept", "The smaller of each pair still stays."),
             (
                 "Nothing: the minimum of two keys is the same either way",
-                "Which keys meet decides which are dropped. Of two small keys that meet, one has to go.",
+                "The pairs decide which keys are dropped. If a pair has two small keys, one of them is \
+                 dropped.",
             ),
         ],
     ),
@@ -200,10 +201,10 @@ pub const MERGE: [Idea; 4] = [
         "A bitonic list needs one layer for each stride, from {K} down to 1: one more than before.",
         &[
             ("{2 last}", "Twice the keys add one stride, not twice as many."),
-            ("{last}", "So many are enough for {K} keys: strides from {K / 2} down to 1."),
+            ("{last}", "That many are enough for {K} keys: strides from {K / 2} down to 1."),
             (
                 "{layers of 2 K}",
-                "That is the sort of any list. What the minimum leaves is bitonic, and nearly sorted.",
+                "That is the sort of any list. The result of the minimum is bitonic, and nearly sorted.",
             ),
         ],
     ),
@@ -213,10 +214,10 @@ pub const MERGE: [Idea; 4] = [
             "Each of 8 GPUs has the {k} nearest of its eighth of the points, sorted. How are the {k} \
              nearest of all found with the least work?",
             "Lists are merged in pairs, in 3 rounds",
-            "The {k} smallest keys of each pair are kept: 8 lists become 4, then 2, then 1. What is not \
-             among the {k} nearest of its own GPU is not among those of all.",
+            "The {k} smallest keys of each pair are kept: 8 lists become 4, then 2, then 1. A point that is \
+             not among the {k} nearest of its GPU is not among those of all.",
             &[
-                ("From each list, the first eighth is taken", "All {k} neighbours may lie on one GPU."),
+                ("From each list, the first eighth is taken", "All {k} neighbours may be on one GPU."),
                 (
                     "All points are searched again on one GPU",
                     "The {8 k} keys of the lists are enough: no other point can be a neighbour.",

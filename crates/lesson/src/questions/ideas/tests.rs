@@ -1,4 +1,4 @@
-//! Ideas are true: what they claim is computed here in another way, by the twins where these can show it.
+//! Checks the claims of the ideas: each is computed here in another way, with the CPU twins where possible.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use crate::step::{Pass, Step};
 use crate::touched::Touched;
 use crate::{State, record};
 
-/// The question with some words in it, of a lesson recorded as it is chosen.
+/// The question that contains some words, of a lesson recorded with a choice.
 fn asked(id: &str, words: &str, choice: Choice) -> (Question, Vec<Take>) {
     let lesson = named(id).unwrap();
     let takes = lesson.record(choice, &Silent).unwrap();
@@ -29,7 +29,7 @@ fn asked(id: &str, words: &str, choice: Choice) -> (Question, Vec<Take>) {
     (found.into_iter().next().unwrap(), takes)
 }
 
-/// What is right of it.
+/// Its correct answer.
 fn right(id: &str, words: &str) -> (String, Vec<Take>) {
     let (question, takes) = asked(id, words, Choice::default());
     (question.right(takes[0].recording.shape().width), takes)
@@ -75,7 +75,7 @@ fn every_lesson_asks_for_ideas_in_short_words() {
             assert_eq!(
                 question.slips.len() + 1,
                 question.options.len(),
-                "every wrong option says which mistake leads to it"
+                "every wrong option names its misconception"
             );
             assert!(question.slips.iter().all(|slip| slip.reply != question.answer.reply()));
             assert!(texts.insert(&question.text), "twice: {}", question.text);
@@ -83,7 +83,7 @@ fn every_lesson_asks_for_ideas_in_short_words() {
     }
 }
 
-/// Who always takes the longest option, or the first, must not be right more often than by chance.
+/// Always choosing the longest option, or the first, must not be right more often than chance.
 #[test]
 fn neither_place_nor_length_gives_an_answer_away() {
     let (mut places, mut longest, mut all) = ([0; 4], 0, 0);
@@ -141,8 +141,7 @@ fn ideas_make_sense_with_other_sizes_or_are_not_asked() {
             makes_sense(&question);
         }
     }
-    // Few points, as data of one's own may have: fewer than the buffer holds, as many, and as many as fill it
-    // twice.
+    // Few points, as in a reader's own data: fewer than the buffer holds, exactly as many, twice as many.
     let lesson = named("order").unwrap();
     let mut asked = Vec::new();
     for (n, k) in [(9, 8), (16, 32), (32, 32), (64, 32), (128, 32), (4096, 32), (40, 1), (300, 1)] {
@@ -162,7 +161,7 @@ fn ideas_make_sense_with_other_sizes_or_are_not_asked() {
     assert_eq!(asked, [2, 2, 2, 2, 4, 4, 2, 4]);
 }
 
-/// That no two options say the same, and that one of something is not many.
+/// Checks that options differ, and that no plural follows a 1.
 fn makes_sense(question: &Question) {
     let options: BTreeSet<&str> = question.options.iter().map(String::as_str).collect();
     assert!(options.len() == question.options.len() && options.len() >= LEAST, "{question:?}");
@@ -198,7 +197,7 @@ fn makes_sense(question: &Question) {
     }
 }
 
-/// A name that no text has any longer would be computed for nothing.
+/// A name that no text uses would be computed for nothing.
 #[test]
 fn every_size_that_has_a_name_stands_in_a_text() {
     let mut texts = String::new();
@@ -300,12 +299,12 @@ fn a_network_with_all_arrows_turned_sorts_the_other_way() {
     for keys in [8, 32] {
         assert!(sorted_with(keys, |_| false, &mut random).is_sorted());
         assert!(sorted_with(keys, |_| true, &mut random).is_sorted_by(|a, b| a >= b));
-        // Those of the last size are enough.
+        // Reversing the last size is enough.
         assert!(sorted_with(keys, |size| size == keys as u32, &mut random).is_sorted_by(|a, b| a >= b));
     }
 }
 
-/// Lists sorted by a network whose comparators are reversed where this says so.
+/// Sorts a list with a network whose comparators are reversed for some sizes.
 fn sorted_with(keys: usize, is_reversed: impl Fn(u32) -> bool, random: &mut Random) -> Vec<u64> {
     let mut list: Vec<u64> = (0..keys).map(|_| random.bits()).collect();
     for layer in network::sort(keys as u32) {
@@ -319,7 +318,7 @@ fn sorted_with(keys: usize, is_reversed: impl Fn(u32) -> bool, random: &mut Rand
     list
 }
 
-/// The keys that element by element the smaller of two lists are, in order.
+/// The element-wise minimum of two lists, sorted.
 fn smaller<const N: usize>(buffer: [u32; N], mut result: [u32; N], is_mirrored: bool) -> Vec<u32> {
     if is_mirrored {
         result.reverse();
@@ -357,7 +356,7 @@ fn nearest_first_one_merge_is_enough_for_any_number_of_points() {
         assert_eq!(merges(Arrangement::FarthestFirst), theory::worst_case_merges(n, 32) as usize);
     }
     assert_eq!(
-        (right("problem", "the nearest first").0, right("order", "twice as many: how").0),
+        (right("problem", "nearest first").0, right("order", "twice as many: how").0),
         ("1".to_owned(), "none".to_owned())
     );
 }
@@ -384,7 +383,7 @@ fn half_a_buffer_is_full_twice_as_often() {
     assert_eq!(said, recording.merges().to_string());
 }
 
-/// A lesson's search of so many points of which the farthest come first, so that every point is a candidate.
+/// A lesson's search of n points, farthest first, so that every point is a candidate.
 fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Recording> {
     let source = Source::Generate { spec: format!("uniform:d=2,n={n}"), seed: 5 };
     let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
@@ -407,7 +406,7 @@ fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Reco
     take.unwrap().recording
 }
 
-/// The neighbours that a search with a mistake finds, against the right ones; and the candidates of both.
+/// Whether a faulty search finds the right neighbours, and the candidates without and with the fault.
 fn with(fault: Fault, id: &str) -> (bool, [u32; 2]) {
     let lesson = named(id).unwrap().with_data_for(fault);
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
@@ -511,7 +510,7 @@ fn queues_bring_no_more_than_they_hold() {
 fn longer_digits_have_more_buckets_and_fewer_passes() {
     let (said, takes) = right("radix-select", "how many buckets");
     let wide = 2 * takes[0].recording.shape().width.ilog2();
-    // 31 bits, so many at a time.
+    // 31 bits, `wide` at a time.
     let passes = (0..31).step_by(wide as usize).count();
     assert_eq!(said, format!("{} buckets, {passes} passes", 2u32.pow(wide)));
     // Bits of numbers that are not negative are in the numbers' order.
@@ -534,7 +533,7 @@ fn k_just_above_a_power_of_two_takes_the_next_one() {
     assert_eq!(said, (2 * shape.capacity()).to_string());
 }
 
-/// No point of a sphere is nearer than the bound, and one may be as near.
+/// No point of a sphere is nearer than the bound, and one is exactly as near.
 #[test]
 fn a_sphere_bounds_the_distance_as_is_said() {
     let (query, centre, radius) = ([3.0, 1.0], [0.5, -0.5], 1.5);

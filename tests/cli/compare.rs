@@ -144,22 +144,22 @@ fn a_program_that_fails_is_told_with_its_last_line() {
 fn what_cannot_be_run_in_turn_is_wrong_usage() {
     let place = Place::new();
     for (args, part) in [
-        ("compare --method lockstep --method kdtree", "what both are to run is missing"),
-        ("compare --method lockstep --method kdtree -- sweep", "what both are to run is missing"),
+        ("compare --method lockstep --method kdtree", "the command to run is missing"),
+        ("compare --method lockstep --method kdtree -- sweep", "the command to run is missing"),
         ("compare --method lockstep -- run", "give --exe twice or --method twice"),
         ("compare --exe a -- run", "give --exe twice or --method twice"),
         ("compare --exe a --exe b --exe c -- run", "give --exe twice or --method twice"),
-        ("compare --method lockstep --method kdtree -- run --engine bvh", "leave out --engine"),
-        ("compare --exe a --exe b -- run --out=there", "`--out` of the runs is not taken"),
+        ("compare --method lockstep --method kdtree -- run --engine bvh", "drop --engine"),
+        ("compare --exe a --exe b -- run --out=there", "`--out` cannot be used in the runs"),
         ("compare --method lockstep --method gpu -- run", "there is no engine `gpu`"),
         (
             "compare --exe a --exe b --pairs 4 -- run",
             "must be between 5 and 1000000: fewer pairs give no 95 % confidence interval",
         ),
         ("compare a b --pairs 20", "cannot be used with"),
-        ("compare a b -- run", "not with two saved runs"),
+        ("compare a b -- run", "cannot be used with two saved runs"),
         ("compare a b --exe c -- run", "cannot be used with"),
-        ("compare a b --fail-if-slower 5", "it is a percentage, such as 5%"),
+        ("compare a b --fail-if-slower 5", "expected a percentage, such as 5%"),
         ("compare a b --fail-if-slower=-5%", "percent"),
     ] {
         let refused = place.fails(2, args);
@@ -239,7 +239,7 @@ fn outliers_are_excluded_and_missing_repeats_counted() {
         "{few}"
     );
     let unknown = place.call("compare slow.csv short.csv --fail-if-slower 5%");
-    let why = "error: whether the second is slower by 5 % cannot be said: too few repeats: run 2 more\n";
+    let why = "error: cannot decide whether the second is slower by 5 %: too few repeats: run 2 more\n";
     assert_eq!((unknown.code, unknown.stderr.as_str()), (1, why));
 }
 
@@ -303,6 +303,6 @@ fn quiet_leaves_out_notes_and_keeps_errors() {
     );
     assert_eq!(place.ok("info points.csv --quiet").stderr, "", "every command has it");
     assert_eq!(place.ok(&format!("--quiet {run}")).stderr, "", "before the command, too");
-    assert!(place.fails(2, "points.csv info points.csv").starts_with("a file before the command: "));
+    assert!(place.fails(2, "points.csv info points.csv").starts_with("the file must come after the command"));
     assert!(place.fails(1, "run --input none.csv --quiet").contains("none.csv"));
 }

@@ -198,11 +198,11 @@ fn the_default_queries_are_said() {
     let drawn = place.ok("run --generate uniform:n=1500 --engine lockstep --warmup 0 --repeats 1 --json");
     assert_eq!(
         drawn.stderr,
-        "note: 1,000 of 1,500 rows, drawn with seed 0, are asked for, as --queries is not given\n"
+        "note: querying 1,000 of 1,500 rows, sampled with seed 0 (no --queries given)\n"
     );
     assert_eq!(json(&drawn.stdout)["summary"]["q"], 1000);
     let all = place.ok("run --generate uniform:n=15 --k 5 --engine lockstep --json");
-    assert_eq!(all.stderr, "note: all 15 rows are asked for, as --queries is not given\n");
+    assert_eq!(all.stderr, "note: querying all 15 rows (no --queries given)\n");
     assert_eq!(json(&all.stdout)["summary"]["q"], 15);
 }
 
@@ -287,9 +287,9 @@ fn more_neighbours_than_points_are_none_at_infinity() {
     let place = Place::new();
     let done = place
         .ok("run --generate uniform:n=2 --queries all --k 4 --engine kdtree --neighbors found.csv --out out");
-    assert_eq!(done.stderr, "note: k = 4 is more than the 2 points: ranks from 2 on are empty\n");
+    assert_eq!(done.stderr, "note: k = 4: there are only 2 points, so ranks from 2 on are empty\n");
     let own = place.ok("run --generate uniform:n=2 --k 2 --engine kdtree --queries all --exclude-self");
-    assert_eq!(own.stderr, "note: k = 2 is more than the 1 other point: ranks from 1 on are empty\n");
+    assert_eq!(own.stderr, "note: k = 2: there are only 1 other point, so ranks from 1 on are empty\n");
     assert_eq!(place.ok("run --generate uniform:n=2 --k 2 --engine kdtree --queries all").stderr, "");
     let (_, rows) = table(&place.path("found.csv"));
     assert_eq!(rows.len(), 2 * 4);
@@ -313,7 +313,7 @@ fn the_columns_are_said() {
         "{run}"
     );
     let verify = place.ok(&format!("verify {problem} --queries asked.csv --k 1 --engine kdtree")).stdout;
-    assert_eq!(verify.lines().nth(1), Some("columns x, y; of the queries x, y"));
+    assert_eq!(verify.lines().nth(1), Some("columns x, y; queries: x, y"));
     let sweep = place.ok(&format!("sweep {problem} --q 2,3 --k 1 --engine kdtree --repeats 1 --warmup 0"));
     assert_eq!(sweep.stderr, "note: columns x, y\n");
 }
@@ -339,7 +339,7 @@ fn what_an_engine_does_not_have_is_said() {
     let done = place
         .ok("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --repeats 1 --warmup 0 \
              --profile");
-    assert_eq!(done.stderr, "note: the kdtree engine has no profile to give\n");
+    assert_eq!(done.stderr, "note: --profile: the kdtree engine cannot be profiled\n");
     for (engine, profiled) in [("kdtree", false), ("lockstep", true)] {
         place.ok(&format!(
             "run --generate uniform:n=20 --queries all --engine {engine} --repeats 1 --warmup 0 --profile \
@@ -354,8 +354,8 @@ fn what_an_engine_does_not_have_is_said() {
         let trace = fs::read_to_string(place.path(&format!("{engine}/trace.json"))).unwrap();
         assert_eq!(trace.contains("\"thread 0\""), profiled, "a CPU's threads have tracks");
     }
-    let of_lockstep = "`warpscope devices lockstep` says what it counts";
-    assert!(!done.stdout.contains("says what it counts"), "kdtree counts nothing: {}", done.stdout);
+    let of_lockstep = "explained by `warpscope devices lockstep`";
+    assert!(!done.stdout.contains("explained by"), "kdtree counts nothing: {}", done.stdout);
     assert!(
         place
             .ok("run --generate uniform:n=20 --queries all --k 5 --engine lockstep --repeats 1 --warmup 0")
@@ -376,14 +376,14 @@ fn an_engine_alone_says_what_it_counts() {
     let place = Place::new();
     let all = place.ok("devices").stdout;
     assert!(
-        all.contains("What an engine counts: warpscope devices ENGINE")
+        all.contains("Counters of an engine: warpscope devices ENGINE")
             && all.contains("kdtree")
-            && !all.contains("for each query"),
+            && !all.contains(", per query"),
         "{all}"
     );
     let one = place.ok("devices lockstep").stdout;
     assert!(
-        one.contains("\nWhat lockstep counts for each query\n  merges  ")
+        one.contains("\nCounters of lockstep, per query\n  merges  ")
             && one.contains("runs on cpu")
             && !one.contains("kdtree"),
         "{one}"
@@ -419,7 +419,7 @@ fn what_is_left_out_is_said() {
     let text = place
         .ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 --engine lockstep")
         .stdout;
-    assert!(text.contains("2 rows with NaN or infinite values, or without a direction"), "{text}");
+    assert!(text.contains("2 rows with NaN or infinite values, or with no direction"), "{text}");
     assert!(
         place.fails(1, "run --input points.csv --metric angular --queries all").contains("row 2, column y")
     );
@@ -442,7 +442,7 @@ fn auto_says_why_it_is_not_cuda() {
     assert_eq!(
         done.stderr,
         format!(
-            "note: {}: lockstep runs instead (see `warpscope devices`)\n",
+            "note: {}; using lockstep instead (see `warpscope devices`)\n",
             why.split(['(', ';']).next().unwrap().trim()
         )
     );
@@ -581,8 +581,7 @@ fn runs_are_compared() {
     let message = place.fails(1, "info other");
     assert_eq!(
         message,
-        "cannot read: it is a folder, and no `run --out` wrote it, as there is no run.json in it; name a \
-         file: other"
+        "cannot read: this folder has no run.json, so `run --out` did not write it; give a file: other"
     );
     // What fails leaves no folder behind.
     place.fails(1, "run --input none.csv --out made/inner");
@@ -643,7 +642,7 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
         place
             .ok("compare a q")
             .stdout
-            .contains("Neighbours are not compared: they were asked for different queries.")
+            .contains("Neighbours not compared: they were asked for different queries.")
     );
     let common = place.ok("compare a.warpscope q.warpscope").stdout;
     assert!(
@@ -654,13 +653,13 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
         "n",
         "--generate uniform:n=1000,d=3",
         "cloud, n, d",
-        "Neighbours are not compared: they searched different clouds.",
+        "Neighbours not compared: they searched different clouds.",
     );
     refused(
         "metric",
         "--metric angular",
         "metric",
-        "Neighbours are not compared: they measured distance differently.",
+        "Neighbours not compared: they measured distance differently.",
     );
     // A neighbour that is another is found.
     let mut found = fs::read(place.path("same/neighbors.npz")).unwrap();
@@ -686,9 +685,9 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
     );
     fs::remove_file(place.path("same/neighbors.npz")).unwrap();
     let text = place.ok("compare a same").stdout;
-    assert!(text.contains("Neighbours are not compared: there is no neighbors.npz in same."), "{text}");
+    assert!(text.contains("Neighbours not compared: there is no neighbors.npz in same."), "{text}");
     let text = place.ok("compare a a/timings.csv").stdout;
-    assert!(text.contains("Whether they are the same job is not known"), "{text}");
+    assert!(text.contains("A timings.csv does not record the job"), "{text}");
 }
 
 #[test]
@@ -732,9 +731,8 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
     assert_eq!(json(&place.ok(&format!("{search} --json")).stdout)["reference"]["queries"], 2);
     let metric = place.fails(1, &format!("{search} --metric angular --drop-nonfinite"));
     assert!(
-        metric.starts_with(
-            "--reference: its answers were found by l2, and the search is by angular; leave --metric out: "
-        ),
+        metric
+            .starts_with("--reference: the answers use metric l2, but --metric is angular; drop --metric: "),
         "{metric}"
     );
     let wide = place.fails(1, &search.replace("--k 3", "--k 4"));
@@ -752,8 +750,8 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
 
     assert!(
         wrong.stdout.contains(
-            "reference answers WRONG: recall@3 0.8333: 1 of 2 queries has a neighbour that is not among the \
-             true 3; in the others, "
+            "reference answers WRONG: recall@3 0.8333: 1 of 2 queries has a neighbour outside the true 3; \
+             in the others, "
         ),
         "{}",
         wrong.stdout
@@ -826,18 +824,14 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
         "{}",
         others.stderr
     );
-    let why = "of 20 queries, so that they seem to be answers to other queries than rows drawn with seed 4, \
-               or of another cloud or metric; ask as";
+    let why = "of 20 queries; the file seems to answer other queries than rows sampled with seed 4, or to \
+               use another cloud or metric; pass";
     assert!(others.stderr.contains(why) && !others.stderr.contains("e0"), "{}", others.stderr);
     let text = fs::read_to_string(place.path("all.csv")).unwrap();
     place.write("wrong.csv", &text.replacen("\n1,1,1,", "\n1,1,1,6", 1).replacen("\n4,5,0,", "\n4,5,0,6", 1));
     let wrong = place.call(&format!("verify {problem} --queries all --reference wrong.csv"));
     assert_eq!(wrong.code, 1);
-    assert!(
-        wrong.stdout.contains(": 2 of 7 queries have a neighbour that is not among the true "),
-        "{}",
-        wrong.stdout
-    );
+    assert!(wrong.stdout.contains(": 2 of 7 queries have a neighbour outside the true "), "{}", wrong.stdout);
     assert!(wrong.stderr.contains("wrong reference answers: query 1, rank 1: row 6"), "{}", wrong.stderr);
     let report =
         json(&place.call(&format!("verify {problem} --queries all --reference wrong.csv --json")).stdout);
@@ -854,7 +848,7 @@ fn a_dry_run_predicts_and_searches_nothing() {
     for engine in ["cuda ", "cuda-split ", "lockstep ", "kdtree "] {
         assert!(table.lines().any(|line| line.starts_with(engine)), "{table}");
     }
-    assert_eq!(table.matches("taken: it").count(), 1, "{table}");
+    assert_eq!(table.matches("chosen: it").count(), 1, "{table}");
     let plan = json(&place.ok("run --generate uniform:n=5000,d=200 --device cpu --dry-run --json").stdout);
     assert_eq!((&plan["chosen"], &plan["shape"]["d"]), (&"lockstep".into(), &200.into()), "{plan}");
     let tree =

@@ -97,7 +97,7 @@ fn selections_are_compared_by_throughput() {
     }
     // A method is left out beyond what it finds, and that is said.
     let done = place.ok(&format!("sweep --preset hanak-5.5 {small} --k 1024,2048 --engine warp-select,bits"));
-    assert_eq!(done.stderr, "note: warp-select finds at most 1,024 neighbours, and is left out beyond\n");
+    assert_eq!(done.stderr, "note: warp-select finds at most 1,024 neighbours; runs with more skip it\n");
     assert_eq!(table(&place.path("rows.csv")).1.len(), 3);
     place.ok(&format!("sweep --preset hanak-5.14 {small} --k 8,16 --d 2,4"));
     assert!(
@@ -124,12 +124,12 @@ fn presets_are_listed_and_say_what_they_need() {
     }
     assert!(place.ok("sweep --help").stdout.contains("step-5a, step-5b"));
     for (args, why) in [
-        ("", "one of --input <FILE>, --generate <SPEC> and --preset <NAME> is needed"),
+        ("", "--input <FILE>, --generate <SPEC> or --preset <NAME> is required"),
         ("--preset step-13", "there is no preset `step-13`; `--preset list` lists them"),
         ("--preset step-8a", "step-8a needs --input FILE"),
         ("--generate uniform --input a.csv", "cannot be used with"),
         ("--generate uniform --k 1,2 --n 10,20 --figure a.svg", "a figure is drawn against one size"),
-        ("--generate uniform --k 1,2 --figure a.png", "it is written as .svg"),
+        ("--generate uniform --k 1,2 --figure a.png", "the name must end in .svg"),
     ] {
         let error = place.fails(2, &format!("sweep {args}"));
         assert!(error.contains(why), "{args}: {error}");

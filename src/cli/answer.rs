@@ -157,9 +157,8 @@ pub fn empty_ranks(spec: &RunSpec, n: u64) -> Option<String> {
     let (found, points) = if spec.exclude_self { (n.saturating_sub(1), "other point") } else { (n, "point") };
     let k = text::thousands(spec.k as u64);
     let points = text::count(found, points, &format!("{points}s"));
-    (spec.k as u64 > found).then(|| {
-        format!("k = {k}: there are only {points}, so ranks from {} on are empty", text::thousands(found))
-    })
+    (spec.k as u64 > found)
+        .then(|| format!("k = {k} exceeds the {points}: ranks from {} on are empty", text::thousands(found)))
 }
 
 /// Notes briefly why another engine runs than the preferred one.

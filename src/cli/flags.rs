@@ -450,7 +450,7 @@ impl GraphArgs {
         match &self.graph {
             Some(path) if self.graph_as == Some(GraphKind::Umap) && k >= rows => {
                 bail!(
-                    "--graph-as umap: k = {k}: there are only {}: {}",
+                    "--graph-as umap: k = {k} exceeds the {}: {}",
                     text::count(rows as u64 - 1, "other row", "other rows"),
                     path.display()
                 )

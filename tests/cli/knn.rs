@@ -501,12 +501,12 @@ fn a_graph_is_written_as_it_is_linked() {
     place.ok("knn line.csv -k 2 --graph u.npz --graph-as umap");
     assert_eq!(json(&place.ok("info u.npz:indices --json").stdout)["cloud"]["dims"], 3);
     let empty = place.fails(1, "knn line.csv -k 6 --graph u6.npz --graph-as umap");
-    assert_eq!(empty, "--graph-as umap: k = 6: there are only 5 other rows: u6.npz");
+    assert_eq!(empty, "--graph-as umap: k = 6 exceeds the 5 other rows: u6.npz");
     assert!(
         place
             .ok("knn line.csv -k 6 --graph g6.csv")
             .stderr
-            .contains("k = 6: there are only 5 other points, so ranks from 5 on are empty")
+            .contains("k = 6 exceeds the 5 other points: ranks from 5 on are empty")
     );
     // One file by two paths.
     assert!(
@@ -552,7 +552,7 @@ fn an_answer_says_what_its_reader_may_not_expect() {
     );
     assert_eq!(
         notes("knn line.csv at:3 -k 9 --engine kdtree"),
-        "note: k = 9: there are only 6 points, so ranks from 6 on are empty\n"
+        "note: k = 9 exceeds the 6 points: ranks from 6 on are empty\n"
     );
     place.write("far.csv", "lon,lat\n200,10\n20,95\n");
     let far = "note: lat goes from 10 to 95, and a latitude in degrees from -90 to 90: using metric l2, \

@@ -287,9 +287,9 @@ fn more_neighbours_than_points_are_none_at_infinity() {
     let place = Place::new();
     let done = place
         .ok("run --generate uniform:n=2 --queries all --k 4 --engine kdtree --neighbors found.csv --out out");
-    assert_eq!(done.stderr, "note: k = 4: there are only 2 points, so ranks from 2 on are empty\n");
+    assert_eq!(done.stderr, "note: k = 4 exceeds the 2 points: ranks from 2 on are empty\n");
     let own = place.ok("run --generate uniform:n=2 --k 2 --engine kdtree --queries all --exclude-self");
-    assert_eq!(own.stderr, "note: k = 2: there are only 1 other point, so ranks from 1 on are empty\n");
+    assert_eq!(own.stderr, "note: k = 2 exceeds the 1 other point: ranks from 1 on are empty\n");
     assert_eq!(place.ok("run --generate uniform:n=2 --k 2 --engine kdtree --queries all").stderr, "");
     let (_, rows) = table(&place.path("found.csv"));
     assert_eq!(rows.len(), 2 * 4);

@@ -43,7 +43,7 @@ fn the_truth_is_computed_and_ties_are_right() {
     );
     let text = place.ok("recall answers.csv --input line.csv --queries asked.csv --engine kdtree").stdout;
     for said in [
-        "2 queries, 3 neighbours to each: answers.csv",
+        "2 queries, 3 neighbours each: answers.csv",
         "1 missing, 1 duplicate",
         "answers that tie with the k-th neighbour are hits",
     ] {

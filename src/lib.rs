@@ -10,8 +10,8 @@
 //! ```
 //!
 //! - [`cloud`]: point clouds: readers, generators, processing order
-//! - [`knn`]: the problem, independent of any device: metric, neighbours, counters, theory, the float64 oracle,
-//!   the [`knn::Engine`] trait
+//! - [`knn`]: the problem, independent of any device: metric, neighbours, counters, theory, the float64
+//!   oracle, the [`knn::Engine`] trait
 //! - [`engines`]: CUDA kernels and their CPU twins, and CPU-only engines, listed in [`engines::ENGINES`]
 //! - [`draw`]: drawings as shapes, rendered to SVG, pixels and GIF; fonts
 //! - [`lesson`]: one query's search as a list of steps, a cursor over them, lessons and questions

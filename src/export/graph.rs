@@ -82,7 +82,7 @@ pub fn linked(
 /// Iterates over the points while writing, reporting progress and stopping on cancellation.
 struct Watch<'a> {
     progress: &'a dyn Progress,
-    /// How often all points are gone through.
+    /// Number of passes over the points.
     times: usize,
     done: Cell<u64>,
 }

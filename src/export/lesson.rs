@@ -476,7 +476,10 @@ mod tests {
         frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
         let short = Moments { positions: moments.positions[..2].to_vec(), ..moments };
         let error = frames(&film, &short, &folder.path().join("new/film"), &Silent).unwrap_err().to_string();
-        assert!(error.starts_with("cannot write: the folder holds later frames of another film"), "{error}");
+        assert!(
+            error.starts_with("cannot write: the folder contains more frames, of another film"),
+            "{error}"
+        );
     }
 
     #[test]

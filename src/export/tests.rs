@@ -361,7 +361,7 @@ fn a_folder_keeps_neighbors_only_up_to_a_number_and_none_of_another_run() {
     let refused = super::check_folder(place.path()).unwrap_err().to_string();
     assert!(
         refused.starts_with(
-            "cannot write: the folder has neighbors.npz but no run.json, so that no run wrote it; "
+            "cannot write: neighbors.npz in the folder was not written by a run (there is no run.json); "
         ),
         "{refused}"
     );

@@ -569,12 +569,12 @@ mod tests {
         let message = |asked: QuerySpec| queries(asked, 0).unwrap_err().to_string();
         assert_eq!(
             message(QuerySpec::Rows(vec![0, 3])),
-            "query row 3: it was dropped, as it has NaN or infinite values"
+            "query row 3: it was dropped because it has NaN or infinite values"
         );
-        assert_eq!(message(QuerySpec::Rows(vec![6])), "query row 6: the cloud's rows go from 0 to 5");
+        assert_eq!(message(QuerySpec::Rows(vec![6])), "query row 6: rows are numbered 0 to 5");
         assert_eq!(
             message(QuerySpec::Count(5)),
-            "5 queries: the cloud has 4 rows to draw them from; `all` takes every row"
+            "5 queries: the cloud has only 4 rows; use `all` for every row"
         );
         assert_eq!(message(QuerySpec::Count(0)), "q = 0: there are no queries");
         assert_eq!(message(QuerySpec::Rows(Vec::new())), "q = 0: there are no queries");

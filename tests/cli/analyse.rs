@@ -47,7 +47,7 @@ fn each_analysis_has_its_columns_and_its_line() {
     let column = |name| column(&place.path("all.csv"), name);
     assert_eq!(column("k_distance"), ["1", "1", "1", "1", "2.5", "1.5", "2.5", "29"]);
     assert_eq!(column("duplicate_group"), ["", "0", "0", "", "", "", "", ""]);
-    assert_eq!(column("component"), ["0", "0", "0", "1", "2", "2", "2", "3"], "row 3 is nobody's neighbour");
+    assert_eq!(column("component"), ["0", "0", "0", "1", "2", "2", "2", "3"], "row 3 is isolated");
     assert_eq!(column("k_occurrence").iter().map(|count| count.parse::<u32>().unwrap()).sum::<u32>(), 16);
     assert_eq!(column("overlap"), ["1"; 8]);
     assert!(column("lof")[7].parse::<f64>().unwrap() > 5.0);
@@ -172,7 +172,7 @@ fn what_makes_no_sense_is_refused() {
         (
             1,
             format!("{rows} --overlap short.csv"),
-            "--overlap: the clouds are not of the same rows: 8 points here and 2 there: short.csv",
+            "--overlap: the clouds have different rows: 8 points here and 2 there: short.csv",
         ),
         (1, "one.csv --density".to_owned(), "one point has no neighbours; at least two are needed: one.csv"),
         (1, format!("{rows} --labels y"), ""),

@@ -151,7 +151,7 @@ fn what_cannot_be_run_in_turn_is_wrong_usage() {
         ("compare --exe a --exe b --exe c -- run", "give --exe twice or --method twice"),
         ("compare --method lockstep --method kdtree -- run --engine bvh", "drop --engine"),
         ("compare --exe a --exe b -- run --out=there", "`--out` cannot be used in the runs"),
-        ("compare --method lockstep --method gpu -- run", "there is no engine `gpu`"),
+        ("compare --method lockstep --method gpu -- run", "unknown engine `gpu`"),
         (
             "compare --exe a --exe b --pairs 4 -- run",
             "must be between 5 and 1000000: fewer pairs give no 95 % confidence interval",

@@ -140,9 +140,9 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
     let cases = [
         (
             format!("{generated} --queries 51"),
-            "51 queries: the cloud has 50 rows to draw them from; `all` takes every row",
+            "51 queries: the cloud has only 50 rows; use `all` for every row",
         ),
-        (format!("{generated} --queries rows:3,50"), "query row 50: the cloud's rows go from 0 to 49"),
+        (format!("{generated} --queries rows:3,50"), "query row 50: rows are numbered 0 to 49"),
         (format!("{generated} --queries rows:@rows.txt"), "line 2: `two` is not a row number: rows.txt"),
         (
             format!("{generated} --queries rows:@none.txt"),
@@ -168,7 +168,7 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
         (
             "run --input points.csv --columns x,y --engine lockstep --drop-nonfinite --queries rows:2"
                 .to_owned(),
-            "query row 2: it was dropped, as it has NaN or infinite values",
+            "query row 2: it was dropped because it has NaN or infinite values",
         ),
         ("no-such-thing".to_owned(), "no such file or subcommand (see --help): no-such-thing"),
     ];
@@ -194,7 +194,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --foo", "'--foo'"),
         ("run --generate uniform --k many", "'many' for '--k <NUMBER>'"),
         ("run --generate uniform --k -3", "'-3' for '--k <NUMBER>'"),
-        ("run --generate uniform --engine gpu", "there is no engine `gpu`; there are auto, "),
+        ("run --generate uniform --engine gpu", "unknown engine `gpu`; available: auto, "),
         (
             "run --generate uniform --engine kdtree --device 0",
             "--device 0: the kdtree engine runs on the CPU",
@@ -219,9 +219,9 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --columns 0,1", "cannot be used with"),
         ("sweep --generate uniform --n 10,many", "'many' for '--n <LIST>'"),
         ("sweep --input points.csv --n 10", "cannot be used with"),
-        ("sweep --generate uniform --engine cuda,gpu", "there is no engine `gpu`"),
+        ("sweep --generate uniform --engine cuda,gpu", "unknown engine `gpu`"),
         ("compare a", "<B>"),
-        ("verify --generate uniform --engine cuda,gpu", "there is no engine `gpu`"),
+        ("verify --generate uniform --engine cuda,gpu", "unknown engine `gpu`"),
         ("verify", "--input <FILE>"),
         (
             "run --generate uniform --out found.csv",
@@ -417,7 +417,7 @@ fn timings_that_are_cut_short_are_not_compared() {
         place.write("a/timings.csv", &cut);
         let refused = place.fails(1, "compare a a");
         assert!(
-            refused.contains("whole repeats of the search, and run.json speaks of 3; was it cut short?"),
+            refused.contains("complete repeats of the search, but run.json has 3; it may be truncated"),
             "{refused}"
         );
     }

@@ -191,7 +191,7 @@ fn wrong_usage_is_said() {
         (
             2,
             "--radius 1 --engine lockstep",
-            "lockstep finds the k nearest only: bvh and kdtree list all within a radius",
+            "lockstep finds the k nearest only; use bvh or kdtree for all within a radius",
         ),
         (
             2,
@@ -280,10 +280,10 @@ fn answers_that_nothing_holds_are_refused_with_their_size() {
     place.ok("generate uniform:n=5000,d=2 cloud.csv");
     let error = place.fails(1, "knn cloud.csv -k 4294967295 -o found.csv");
     // The memory is asked first, of which some machines have enough for a query.
-    let memory = "k = 4294967295: the neighbours of one query need 98304 MiB of memory, where ";
-    let disk = "cannot write: 4,294,967,295 neighbours of each of 5,000 queries take ";
+    let memory = "k = 4294967295: the neighbours of one query need 98304 MiB of memory, but only ";
+    let disk = "cannot write: 4,294,967,295 neighbours of each of 5,000 queries need ";
     assert!(
-        error.contains(memory) && error.contains("use a smaller k; there are 5000 points")
+        error.contains(memory) && error.contains("use a smaller k (there are 5000 points)")
             || error.contains(disk),
         "{error}"
     );

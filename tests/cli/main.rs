@@ -389,7 +389,7 @@ fn an_engine_alone_says_what_it_counts() {
         "{one}"
     );
     assert_eq!(json(&place.ok("devices lockstep --json").stdout)["engines"].as_array().unwrap().len(), 1);
-    assert!(place.ok("devices kdtree").stdout.ends_with("\nkdtree counts nothing.\n"));
+    assert!(place.ok("devices kdtree").stdout.ends_with("\nkdtree has no counters.\n"));
     assert!(place.fails(2, "devices gpu").contains("'gpu' for '[ENGINE]' [possible values: "));
 }
 
@@ -542,8 +542,8 @@ fn a_sweep_goes_on_after_a_failure_and_tells_of_it() {
     assert_eq!(done.code, 1);
     assert_eq!(
         done.stderr,
-        "error: 1 of 2 runs failed, the first with: 50 queries: the cloud has 10 rows to draw them from; \
-         `all` takes every row\n"
+        "error: 1 of 2 runs failed, the first with: 50 queries: the cloud has only 10 rows; use `all` for \
+         every row\n"
     );
     assert_eq!(done.stdout.lines().count(), 3);
     assert!(done.stdout.lines().nth(1).unwrap().ends_with("`all` takes every row"));
@@ -587,7 +587,7 @@ fn runs_are_compared() {
     place.fails(1, "run --input none.csv --out made/inner");
     assert!(!place.path("made").exists());
     place.write("other.csv", "x,y\n1,2\n");
-    assert!(place.fails(1, "compare a other.csv").starts_with("not what a run writes: "));
+    assert!(place.fails(1, "compare a other.csv").starts_with("not a file of a run: "));
 }
 
 #[test]
@@ -629,7 +629,7 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
                 "{text}"
             );
             assert!(
-                !text.contains("  faster") && !text.contains("  slower") && text.contains("another job"),
+                !text.contains("  faster") && !text.contains("  slower") && text.contains("different job"),
                 "{text}"
             );
             assert!(text.contains(neighbors), "{text}");
@@ -638,15 +638,10 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
     refused("k", "--k 9", "k", "The same neighbours, to the bit (50 queries, 8 ranks each).");
     refused("q", "--queries 40", "q", "");
     // A folder does not say which rows were asked for, a recording does.
-    assert!(
-        place
-            .ok("compare a q")
-            .stdout
-            .contains("Neighbours not compared: they were asked for different queries.")
-    );
+    assert!(place.ok("compare a q").stdout.contains("Neighbours not compared: they had different queries."));
     let common = place.ok("compare a.warpscope q.warpscope").stdout;
     assert!(
-        common.contains("no query was asked in both") || common.contains("The same neighbours, to the bit"),
+        common.contains("they have no query in common") || common.contains("The same neighbours, to the bit"),
         "{common}"
     );
     refused(
@@ -655,12 +650,7 @@ fn different_jobs_are_not_called_faster_and_folders_say_whether_they_agree() {
         "cloud, n, d",
         "Neighbours not compared: they searched different clouds.",
     );
-    refused(
-        "metric",
-        "--metric angular",
-        "metric",
-        "Neighbours not compared: they measured distance differently.",
-    );
+    refused("metric", "--metric angular", "metric", "Neighbours not compared: they used different metrics.");
     // A neighbour that is another is found.
     let mut found = fs::read(place.path("same/neighbors.npz")).unwrap();
     let data = found.windows(6).position(|window| window == b"\x93NUMPY").unwrap() + 128;
@@ -736,14 +726,12 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
         "{metric}"
     );
     let wide = place.fails(1, &search.replace("--k 3", "--k 4"));
-    assert!(wide.starts_with("the answers are 3 neighbours to a query, and k is 4"), "{wide}");
+    assert!(wide.starts_with("the answers have 3 neighbours per query, but k is 4"), "{wide}");
     place.write("wrong.csv", "0,1,2\n5,4,0\n");
     let wrong = place.call(&search.replace("--reference b.hdf5", "--reference wrong.csv"));
     assert_eq!(wrong.code, 1);
     assert!(
-        wrong
-            .stderr
-            .contains("wrong reference answers: query 1, rank 2: row 0 is named, at squared distance"),
+        wrong.stderr.contains("wrong reference answers: query 1, rank 2: row 0 at squared distance"),
         "{}",
         wrong.stderr
     );
@@ -808,8 +796,8 @@ fn neighbours_that_were_written_are_checked_for_every_kind_of_query() {
     let few = place.fails(1, &format!("verify {problem} --queries rows:7,0,4 --reference all.csv"));
     assert_eq!(
         few,
-        "the answers are to 7 queries, and so to others than the 3 queries that are asked or the 8 rows \
-         that these were taken from; ask as they were asked, with --queries and --seed: all.csv"
+        "the file answers 7 queries, but this job has 3 queries (from 8 rows); pass the --queries and \
+         --seed it was made with: all.csv"
     );
     // As many, and to others.
     place.ok("run --generate uniform:n=50 --queries 20 --k 3 --engine lockstep --repeats 1 --warmup 0 \
@@ -855,7 +843,7 @@ fn a_dry_run_predicts_and_searches_nothing() {
         plan["engines"].as_array().unwrap().iter().find(|engine| engine["engine"] == "kdtree").unwrap();
     assert_eq!(tree["why_not"], "the kdtree engine takes d up to 128, not 200");
     let named = json(&place.ok("run --generate uniform:n=500 --engine kdtree --dry-run --json").stdout);
-    assert_eq!((&named["chosen"], &named["reason"]), (&"kdtree".into(), &"it was asked for".into()));
+    assert_eq!((&named["chosen"], &named["reason"]), (&"kdtree".into(), &"as requested".into()));
     place.fails(2, "run --generate uniform:n=500 --dry-run --neighbors a.csv");
     // A run has the sentence in its summary, and what was predicted in its file.
     let summary =

@@ -60,7 +60,7 @@ fn near_misses_are_named() {
         ("devices -x", "unexpected argument '-x' found; see `warpscope devices --help`"),
         (
             "run --generate uniform --engine lokstep",
-            "invalid value 'lokstep' for '--engine <ENGINE>': there is no engine `lokstep`: did you mean \
+            "invalid value 'lokstep' for '--engine <ENGINE>': unknown engine `lokstep`: did you mean \
              lockstep?",
         ),
         (

@@ -164,7 +164,7 @@ fn what_an_inner_product_has_not_is_refused() {
     place.write("rows.csv", WHOLE);
     for (args, said) in [
         ("--radius 3", "--radius: an inner product is not a distance; drop --radius or change --metric"),
-        ("--engine lockstep", "lockstep measures distances only: gemm-heap finds the largest inner products"),
+        ("--engine lockstep", "lockstep computes distances only; use gemm-heap for inner products"),
         ("--device 0", "--device 0: inner-product searches run on the CPU only; drop --device"),
         ("-k 2049", "k = 2049: must be between 1 and 2048 for inner products"),
         ("-k 0", "k = 0: must be between 1 and 2048 for inner products"),

@@ -28,7 +28,7 @@ fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
         "Bounding spheres, random data",
         "d, dimensions",
         "2.9 times as fast",
-        "which differ from these",
+        "than these",
     ] {
         assert!(figure.contains(said), "{said} is missing from\n{figure}");
     }
@@ -91,7 +91,7 @@ fn selections_are_compared_by_throughput() {
         ">warp-select, best queue<",
         ">k, neighbours per query<",
         "timed=selection",
-        "which differ from these",
+        "than these",
     ] {
         assert!(figure.contains(said), "{said} is missing from\n{figure}");
     }
@@ -103,10 +103,10 @@ fn selections_are_compared_by_throughput() {
     assert!(
         fs::read_to_string(place.path("figure.svg"))
             .unwrap()
-            .contains(">Search time in times of upload and download<")
+            .contains(">Search time as a multiple of upload and download<")
     );
     let why = place.fails(2, "sweep --preset hanak-5.7 --device cpu --n 100 --d 2,3 --figure figure.svg");
-    assert_eq!(why, "the figure of hanak-5.7 has no place for several values of --d: give one");
+    assert_eq!(why, "the figure of hanak-5.7 cannot show several values of --d; give one");
 }
 
 #[test]
@@ -125,10 +125,10 @@ fn presets_are_listed_and_say_what_they_need() {
     assert!(place.ok("sweep --help").stdout.contains("step-5a, step-5b"));
     for (args, why) in [
         ("", "--input <FILE>, --generate <SPEC> or --preset <NAME> is required"),
-        ("--preset step-13", "there is no preset `step-13`; `--preset list` lists them"),
+        ("--preset step-13", "unknown preset `step-13`; `--preset list` lists them"),
         ("--preset step-8a", "step-8a needs --input FILE"),
         ("--generate uniform --input a.csv", "cannot be used with"),
-        ("--generate uniform --k 1,2 --n 10,20 --figure a.svg", "a figure is drawn against one size"),
+        ("--generate uniform --k 1,2 --n 10,20 --figure a.svg", "a figure has one size as its axis"),
         ("--generate uniform --k 1,2 --figure a.png", "the name must end in .svg"),
     ] {
         let error = place.fails(2, &format!("sweep {args}"));

@@ -175,11 +175,11 @@ fn what_makes_no_sense_is_refused() {
             "--input line.csv --at 0",
             "invalid value '0' for '--at <LIST>': invalid number of neighbours `0`: must be 1 or more",
         ),
-        (1, "--truth three.csv", "the answers are to 2 queries, and the truth to 3: answers.csv"),
+        (1, "--truth three.csv", "the answers have 2 queries, but the truth has 3: answers.csv"),
         (
             1,
             "--truth three.csv --at 4",
-            "the file of answers has 3 neighbours to a query, too few for recall at 4; give --at 3 or less: \
+            "the file of answers has 3 neighbours per query, too few for recall at 4; pass --at 3 or less: \
              answers.csv",
         ),
         (
@@ -192,10 +192,7 @@ fn what_makes_no_sense_is_refused() {
         assert_eq!(place.fails(code, &format!("recall answers.csv {args}")), message, "{args}");
     }
     let error = place.fails(1, "recall answers.csv --input line.csv --engine kdtree");
-    assert!(
-        error.starts_with("the answers are to 2 queries, and so to others than the 6 queries that are asked"),
-        "{error}"
-    );
+    assert!(error.starts_with("the file answers 2 queries, but this job has 6 queries"), "{error}");
 }
 
 #[test]

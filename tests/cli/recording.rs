@@ -73,12 +73,12 @@ fn a_sweep_is_recorded_with_all_its_runs() {
     let refused = place.fails(1, "compare all.warpscope all.warpscope#1");
     assert!(
         refused.starts_with(
-            "several runs: say which with all.warpscope#NUMBER: #1 uniform, 5 × 100, k = 4, lockstep; #2 "
+            "several runs: select one with all.warpscope#NUMBER: #1 uniform, 5 × 100, k = 4, lockstep; #2 "
         ),
         "{refused}"
     );
     assert!(
-        place.fails(1, "compare all.warpscope#9 all.warpscope#1").starts_with("no run `9`: there are #1 ")
+        place.fails(1, "compare all.warpscope#9 all.warpscope#1").starts_with("no run `9`: available: #1 ")
     );
 }
 
@@ -95,7 +95,7 @@ fn what_cannot_be_recorded_or_opened_is_said_before_the_search() {
     assert!(place.fails(2, &format!("{generated} --no-points")).contains("--record"));
     let folder = place.fails(1, &format!("{generated} --record no/out.warpscope"));
     assert_eq!(folder, "cannot write: there is no folder no: no/out.warpscope");
-    assert_eq!(place.fails(1, "info no.warpscope"), "not a recording: it is no zip archive: no.warpscope");
+    assert_eq!(place.fails(1, "info no.warpscope"), "not a recording: it is not a zip archive: no.warpscope");
     assert_eq!(
         place.fails(1, "info gone.warpscope"),
         "cannot read: No such file or directory (os error 2): gone.warpscope"

@@ -201,7 +201,7 @@ fn the_recall_of_a_reference_is_told() {
                 2; 1 more in the wrong order; in the others, 0 other indices at a tie: answers.csv\n";
     assert!(done.stdout.ends_with(told), "{}", done.stdout);
     assert!(
-        done.stderr.starts_with("error: wrong reference answers: query 1, rank 1: row 4 is named"),
+        done.stderr.starts_with("error: wrong reference answers: query 1, rank 1: row 4 at squared distance"),
         "{}",
         done.stderr
     );

@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn other_files_are_refused_with_their_name() {
         for (rows, expected) in [
-            ("", "there are no timings in it"),
+            ("", "it has no timings"),
             ("GPU,search,0,0,0,1\n", "`GPU` is no engine's name"),
             ("cuda,search,0,0,0,NaN\n", "NaN ms"),
             (

@@ -196,11 +196,11 @@ fn setup(run: &super::SavedRun) -> impl Iterator<Item = (&'static str, f64)> {
 /// The result of checking a comparison against a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Gate {
-    /// The second is slower than that, beyond the interval: what of it, in a sentence.
+    /// The second is slower than allowed, beyond the interval; with a sentence.
     Slower(String),
-    /// It cannot be said, and why.
+    /// It cannot be decided, and why.
     Unknown(String),
-    /// It is not known to be slower; a sentence where it may be all the same.
+    /// It is not known to be slower; with a sentence if it may still be.
     Passed(Option<String>),
 }
 

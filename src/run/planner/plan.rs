@@ -206,7 +206,7 @@ impl Plan {
             .find(|engine| missed.contains(&engine.engine))
             .and_then(|engine| engine.why_not.clone());
         let (chosen, reason) = best(&engines, &refused, leeway)
-            .map_or((None, "no engine can take the job".to_owned()), |(engine, why)| (Some(engine), why));
+            .map_or((None, "no engine supports this job".to_owned()), |(engine, why)| (Some(engine), why));
         Self { shape, engines, chosen, reason, fallback, leeway }
     }
 

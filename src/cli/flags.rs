@@ -26,7 +26,9 @@ use crate::run::{EngineChoice, RunRecord, RunSpec, SomeRun, usual};
 /// How a file is read as a table of coordinates.
 #[derive(Clone, Debug, Args)]
 pub struct FileArgs {
-    /// Coordinate columns, by name or 0-based number: lon,lat or 0-63
+    /// Coordinate columns, by name or number: lon,lat or 0-63
+    ///
+    /// Numbers start at 0.
     #[arg(long, value_name = "NAMES", help_heading = "Cloud", value_parser = columns::parse)]
     pub columns: Option<ColumnChoice>,
     /// Lines to skip at the start of a text file
@@ -72,7 +74,7 @@ pub struct CloudArgs {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct SeedArgs {
-    /// Seed for generated clouds, sampled queries and shuffled order
+    /// Seed for generation, query sampling and shuffling
     #[arg(
         long,
         value_name = "NUMBER",
@@ -94,7 +96,7 @@ pub struct SourceArgs {
     /// File to read the cloud from
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
-    /// Generated cloud: name:key=value,…, such as uniform:n=100000,d=2
+    /// Generated cloud, such as uniform:n=100000,d=2
     #[arg(long, value_name = "SPEC")]
     generate: Option<String>,
     #[command(flatten)]
@@ -188,7 +190,7 @@ pub struct MethodArgs {
 /// Which engine answers, on which device.
 #[derive(Clone, Debug, Args)]
 pub struct EngineArgs {
-    /// Engine to use, optionally with parameters: ENGINE:key=value,…
+    /// Engine, optionally with parameters: ENGINE:key=value,…
     #[arg(
         long,
         value_name = "ENGINE",
@@ -204,7 +206,9 @@ pub struct EngineArgs {
 /// Which engines answer, on which device.
 #[derive(Clone, Debug, Args)]
 pub struct EngineListArgs {
-    /// Engines, such as cuda,lockstep; auto (default): all that can run
+    /// Engines, such as cuda,lockstep [default: auto]
+    ///
+    /// `auto` means all engines that can run in `verify`, and the planner's choice for each run in `sweep`.
     #[arg(long, value_name = "LIST", value_parser = values::engines(), help_heading = "Search")]
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
@@ -267,7 +271,7 @@ impl MethodArgs {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct DryRunArgs {
-    /// Predict each engine's time and choose one, without searching
+    /// Predict times and choose an engine, without searching
     #[arg(long)]
     pub dry_run: bool,
 }

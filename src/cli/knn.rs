@@ -33,7 +33,7 @@ pub struct KnnArgs {
     /// Point cloud to search
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Queries, as for `run`: FILE, COUNT, all, rows:LIST or at:X,Y,…
+    /// Queries: FILE, COUNT, all, rows:LIST or at:X,Y,…
     #[arg(value_name = "QUERIES", default_value = "all")]
     queries: QueryChoice,
     #[command(flatten)]

@@ -56,7 +56,9 @@ pub struct LessonArgs {
         value_parser = PossibleValuesParser::new(recorders()).map(|name| EngineId::new(&name))
     )]
     engine: EngineId,
-    /// Seed for generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
+    /// Seed for generated clouds and shuffled order
+    ///
+    /// Defaults to the lesson's, or to 0 with a cloud.
     #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u64>)]
     seed: Option<u64>,
     /// Squared distances to sort or merge: 5,3,8,1,…

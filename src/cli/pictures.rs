@@ -94,7 +94,7 @@ pub struct PictureArgs {
     /// Last step of a range [default: end of the lesson's part]
     #[arg(long, value_name = "STEP", value_parser = values::whole::<usize>, help_heading = "What is shown")]
     to: Option<usize>,
-    /// Include steps at this level of detail and coarser [default: the lesson's]
+    /// Finest level of detail of steps [default: the lesson's]
     #[arg(
         long,
         value_parser = PossibleValuesParser::new(Level::ALL.map(Level::name)).map(|name| level(&name)),
@@ -111,7 +111,9 @@ pub struct PictureArgs {
         help_heading = "What is shown"
     )]
     every: usize,
-    /// Limit on pictures, spread evenly [default: 120; handout: 16]
+    /// Limit on pictures [default: 120; handout: 16]
+    ///
+    /// If there are more steps, evenly spaced ones are shown.
     #[arg(long, value_name = "NUMBER", value_parser = values::whole::<usize>, help_heading = "What is shown")]
     most: Option<usize>,
     /// Order of the points to show, in lessons with several

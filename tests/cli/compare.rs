@@ -294,7 +294,7 @@ fn quiet_leaves_out_notes_and_keeps_errors() {
         &(0..1200).fold("x,y\n".to_owned(), |rows, at| rows + &format!("{at},{}\n", at * 7 % 13)),
     );
     let run = "run --input points.csv --k 2 --engine kdtree --warmup 0 --repeats 1";
-    assert!(place.ok(run).stderr.starts_with("note: 1,000 of 1,200 rows"));
+    assert!(place.ok(run).stderr.starts_with("note: querying 1,000 of 1,200 rows"));
     let quiet = place.ok(&format!("{run} --quiet"));
     assert_eq!(
         (quiet.stderr.as_str(), quiet.stdout.contains("queries"), quiet.searches.is_empty()),

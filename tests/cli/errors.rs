@@ -96,7 +96,7 @@ fn a_picture_that_makes_no_sense_is_refused_before_the_work() {
         ),
         (
             "lesson --lesson sort --png a.png --take sorted",
-            "--take sorted: this lesson has as-drawn".to_owned(),
+            "--take sorted: unknown order; this lesson has as-drawn".to_owned(),
         ),
         ("lesson --lesson sort --gif", "--gif: add a file name, or --out DIR for DIR/lesson.gif".to_owned()),
         (
@@ -206,7 +206,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("gui --frames 2 --png a.png --point-size 1e30", "must be between 0.1 and 100"),
         ("gui --frames 2 --png a.png --point-size -1", "must be between 0.1 and 100"),
         ("run --generate uniform --queries rows:9-3", "is reversed"),
-        ("run --generate uniform --queries rows:0-99999999999", "`all` takes every row"),
+        ("run --generate uniform --queries rows:0-99999999999", "use `all` for every row"),
         (
             "run --generate uniform --neighbors found.txt",
             ".csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin",
@@ -399,7 +399,10 @@ fn a_folder_that_is_not_a_runs_stays_as_it_is() {
     let place = Place::new();
     place.write("run.json", "{\"mine\": 1}");
     let refused = place.fails(1, "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --out .");
-    assert!(refused.starts_with("cannot write: no run wrote the run.json in the folder"), "{refused}");
+    assert!(
+        refused.starts_with("cannot write: the run.json in the folder was not written by a run"),
+        "{refused}"
+    );
     assert_eq!(fs::read_to_string(place.path("run.json")).unwrap(), "{\"mine\": 1}");
     let unnamed = place.command("run --generate uniform:n=200,d=2 --out").arg("").output().unwrap();
     assert_eq!(unnamed.status.code(), Some(2));

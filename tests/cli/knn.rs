@@ -34,9 +34,9 @@ fn the_queries_are_counted_and_an_index_is_said_where_there_is_one() {
     let place = place();
     place.write("asked.csv", "x\n5\n6\n7\n");
     for (args, queries, index) in [
-        ("rows:0,1 -k 2 --engine sort", "2 queries: rows listed", false),
+        ("rows:0,1 -k 2 --engine sort", "2 queries: listed rows", false),
         ("-k 2 --engine kdtree", "6 queries: every row", true),
-        ("asked.csv -k 2 --engine lockstep", "3 queries: those of asked.csv", false),
+        ("asked.csv -k 2 --engine lockstep", "3 queries: the rows of asked.csv", false),
         ("at:8 --radius 2", "1 query: the point x 8", true),
     ] {
         let text = place.ok(&format!("knn line.csv {args}")).stdout;

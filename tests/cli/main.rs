@@ -546,7 +546,7 @@ fn a_sweep_goes_on_after_a_failure_and_tells_of_it() {
          every row\n"
     );
     assert_eq!(done.stdout.lines().count(), 3);
-    assert!(done.stdout.lines().nth(1).unwrap().ends_with("`all` takes every row"));
+    assert!(done.stdout.lines().nth(1).unwrap().ends_with("use `all` for every row"));
 }
 
 #[test]

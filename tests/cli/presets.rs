@@ -45,9 +45,7 @@ fn a_preset_is_a_sweep_whose_sizes_can_be_given() {
             "{row:?}"
         );
     }
-    assert!(
-        fs::read_to_string(place.path("active.svg")).unwrap().contains("Active threads of a warp, of 32")
-    );
+    assert!(fs::read_to_string(place.path("active.svg")).unwrap().contains("Active threads of 32 in a warp"));
     // With fewer rows than the preset has queries, all are asked for.
     let done = place.ok(&format!(
         "sweep --preset step-10a {} --figure a.svg",

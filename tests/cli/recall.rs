@@ -124,7 +124,7 @@ fn recall_is_by_the_metric_that_found_the_answers() {
     for name in ["folder", "run.warpscope"] {
         let done = place.ok(&format!("recall {name} {search} --json"));
         assert!(
-            done.stderr.contains("found by angular")
+            done.stderr.contains("using metric angular, as in")
                 && done.stderr.contains("excluding each query's own row"),
             "{}",
             done.stderr

@@ -1,7 +1,7 @@
 //! Warpscope: a visual explorer and profiler for exact k-nearest-neighbour search on NVIDIA GPUs.
 //!
-//! Imports go from right to left along the arrows and no other way; `app` and `cli` may use all. What is on
-//! the left of `run`, [`draw`] and [`lesson`] are crates of their own.
+//! Imports follow the arrows from right to left only; `app` and `cli` may use everything. The modules left of
+//! `run`, and [`draw`] and [`lesson`], are separate crates.
 //!
 //! ```text
 //! cloud ──► knn ──► engines ──► run ──► export ──► app, cli
@@ -10,19 +10,18 @@
 //! ```
 //!
 //! - [`cloud`]: point clouds: readers, generators, processing order
-//! - [`knn`]: the problem, free of any device: metric, neighbours, counters, theory, the float64 oracle, the
-//!   [`knn::Engine`] trait
-//! - [`engines`]: what answers a problem: CUDA kernels and their CPU twins, and engines of the CPU alone,
-//!   listed in [`engines::ENGINES`]
-//! - [`draw`]: drawings as shapes, and the SVG, pixels and GIF that they become; fonts
+//! - [`knn`]: the problem, independent of any device: metric, neighbours, counters, theory, the float64
+//!   oracle, the [`knn::Engine`] trait
+//! - [`engines`]: CUDA kernels and their CPU twins, and CPU-only engines, listed in [`engines::ENGINES`]
+//! - [`draw`]: drawings as shapes, rendered to SVG, pixels and GIF; fonts
 //! - [`lesson`]: one query's search as a list of steps, a cursor over them, lessons and questions
-//! - [`run`]: a spec executed into a record; the worker thread; sweeps; comparison
-//! - [`export`]: CSV, traces, neighbours, lessons' pictures and handouts; all through [`files`]
+//! - [`run`]: executes a spec into a record; the worker thread; sweeps; comparison
+//! - [`export`]: CSV, traces, neighbours, lessons' pictures and handouts; all written through [`files`]
 //! - [`cli`]: the command line, one file per subcommand
 //! - `app`: the window (feature `gui`)
 //!
-//! [`files`] (written completely or not at all), [`memory`] (how much is free), [`progress`], [`nearest`]
-//! (which name was meant), [`printable`], [`palette`] and [`text`] (numbers for people) are shared by all.
+//! Shared by all: [`files`] (atomic writes), [`memory`] (free memory), [`progress`], [`nearest`] (suggestions
+//! for mistyped names), [`printable`], [`palette`] and [`text`] (formatting of numbers).
 
 #[cfg(feature = "gui")]
 pub mod app;
@@ -31,7 +30,7 @@ pub mod export;
 pub mod run;
 pub mod version;
 
-// Crates of their own, under one roof.
+// Re-exported crates.
 pub use warpscope_base::{files, memory, nearest, palette, printable, progress, text};
 pub use warpscope_cloud as cloud;
 pub use warpscope_draw as draw;

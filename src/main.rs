@@ -1,4 +1,4 @@
-//! Picks the window or the command line.
+//! Entry point of the window and the command line.
 
 use std::process::ExitCode;
 

@@ -1,11 +1,11 @@
-//! The version and the commit that `--version`, the window's About and saved runs name.
+//! The version and commit shown by `--version`, in the window's About and in saved runs.
 
-/// The program's version, and from which commit it was built where the build was told: `0.1.0 (1c11b87)`.
+/// The program's version and, if known at build time, its commit: `0.1.0 (1c11b87)`.
 pub fn version() -> String {
     versioned(commit())
 }
 
-/// The commit from which the program was built, where the build was told.
+/// The commit that the program was built from, if known at build time.
 pub fn commit() -> Option<&'static str> {
     option_env!("WARPSCOPE_COMMIT").map(str::trim).filter(|commit| !commit.is_empty())
 }

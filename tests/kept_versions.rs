@@ -214,7 +214,7 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     assert_eq!(
         recording::read(&newer, Points::Restore, &Silent).expect_err("it is newer").to_string(),
         format!(
-            "a newer recording: its schema is version 2, and 1 is the last that is read here; open it with \
+            "a newer recording: its schema is version 2, but this program reads up to 1; open it with \
              Warpscope 9.1.0 or later: {}",
             newer.display()
         )
@@ -223,8 +223,8 @@ fn a_newer_version_is_refused_with_both_versions_and_a_remedy() {
     assert_eq!(
         SavedRun::read(newer.path()).expect_err("it is newer").to_string(),
         format!(
-            "a newer run: its schema is version 2, and 1 is the last that is read here; open it with \
-             Warpscope 9.1.0 or later: {}",
+            "a newer run: its schema is version 2, but this program reads up to 1; open it with Warpscope \
+             9.1.0 or later: {}",
             newer.path().join("run.json").display()
         )
     );

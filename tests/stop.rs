@@ -47,7 +47,7 @@ fn a_signal_ends_the_program_without_temporary_files() {
     for (signal, code, name) in [("-INT", 130, "SIGINT"), ("-TERM", 143, "SIGTERM")] {
         let (status, stderr) = stopped(&work, search, signal, || work.join("made/by/run").exists());
         assert_eq!(status, Some(code), "{stderr}");
-        assert_eq!(stderr, format!("error: stopped by {name}; what was not complete is removed\n"));
+        assert_eq!(stderr, format!("error: stopped by {name}; incomplete files were removed\n"));
         assert!(!work.join("made").exists());
 
         // Writing a table does not poll for cancellation, but must be stopped all the same.
@@ -67,7 +67,7 @@ fn a_signal_ends_the_program_without_temporary_files() {
         let (status, stderr) = stopped(&work, in_turn, signal, runs);
         assert_eq!(
             (status, stderr),
-            (Some(code), format!("error: stopped by {name}; what was not complete is removed\n"))
+            (Some(code), format!("error: stopped by {name}; incomplete files were removed\n"))
         );
         assert_eq!((files(&work), folders().count()), (old.clone(), 0));
     }
@@ -86,7 +86,7 @@ fn a_signal_ends_the_program_without_temporary_files() {
         stopped(&work, "knn cloud.csv --engine lockstep -k 1000 -o found.ivecs", "-INT", both);
     assert_eq!(
         (status, stderr.lines().last()),
-        (Some(130), Some("error: stopped by SIGINT; what was not complete is removed"))
+        (Some(130), Some("error: stopped by SIGINT; incomplete files were removed"))
     );
     assert_eq!(files(&work), old);
 }

@@ -1,4 +1,4 @@
-//! `warpscope analyse`: what neighbours are good for.
+//! `warpscope analyse`: analyses that use the neighbours of all rows.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,13 +30,13 @@ use crate::run::{Engines, QuerySpec, RunRecord, RunSpec};
 #[derive(Clone, Debug, clap::Args)]
 #[command(mut_args(|arg| {
     if arg.get_id() == "k" {
-        arg.short('k').help("Neighbours of each row, without the row itself")
+        arg.short('k').help("Neighbours of each row, excluding the row itself")
     } else {
         arg
     }
 }))]
 pub struct AnalyseArgs {
-    /// The cloud
+    /// Point cloud to analyse
     #[arg(value_name = "IN")]
     input: PathBuf,
     #[command(flatten)]
@@ -51,8 +51,9 @@ pub struct AnalyseArgs {
     pub threads: ThreadsArgs,
     #[command(flatten)]
     wanted: Wanted,
-    /// Writes a row for each row of the cloud, or with --leaks for each of OTHER: .csv, .tsv, .parquet,
-    /// .arrow or .npz
+    /// Table to write: one row per row of the cloud
+    ///
+    /// With --leaks, one row per row of OTHER. .csv, .tsv, .parquet, .arrow or .npz.
     #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
     out: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Results")]
@@ -60,7 +61,7 @@ pub struct AnalyseArgs {
 }
 
 impl AnalyseArgs {
-    /// All rows' neighbours, without themselves.
+    /// Searches the neighbours of all rows, excluding the rows themselves.
     fn request(&self) -> Request {
         Request {
             drop_nonfinite: self.cloud.drop_nonfinite,
@@ -76,7 +77,7 @@ impl AnalyseArgs {
 }
 
 /// # Errors
-/// Whatever keeps it from being done, in one line.
+/// One sentence saying why it failed.
 pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     let request = args.request();
     check(args, &request)?;
@@ -121,29 +122,28 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     if args.json.json { output::print_json(&report) } else { output::print(&table(&report, wanted)) }
 }
 
-/// Refuses what makes no sense and what could not be written, before anything is read.
+/// Refuses flags that make no sense and unwritable outputs before anything is read.
 fn check(args: &AnalyseArgs, request: &Request) -> anyhow::Result<()> {
     let wanted = &args.wanted;
     let graph = wanted.needs_graph();
     if !graph && wanted.leaks.is_none() {
         let all = "--density, --lof, --hubness, --lid, --labels, --duplicates, --overlap, --components, \
                    --leaks or --graph";
-        bail!(Usage(format!("nothing is asked for: give one or more of {all}")));
+        bail!(Usage(format!("no analysis selected; give one or more of {all}")));
     }
     if graph && wanted.leaks.is_some() && args.out.is_some() {
         bail!(Usage(
-            "--out has a row for each row of IN, and for --leaks one for each of OTHER: ask for leaks in a \
-             call of its own"
+            "--out has one row per row of IN, but with --leaks one per row of OTHER; run --leaks separately"
                 .to_owned()
         ));
     }
     wanted.graph.check()?;
     let outputs = || args.out.iter().chain(wanted.graph.file());
     if args.out.as_ref().zip(wanted.graph.file()).is_some_and(|(out, graph)| same(out, graph)) {
-        bail!(Usage("--out and --graph are the same file; choose another name for one of them".to_owned()));
+        bail!(Usage("--out and --graph name the same file; change one of them".to_owned()));
     }
     spare_files(
-        "a file that is read",
+        "an input file",
         [&args.input].into_iter().chain(&wanted.overlap).chain(&wanted.leaks),
         outputs().cloned(),
     )?;
@@ -153,7 +153,7 @@ fn check(args: &AnalyseArgs, request: &Request) -> anyhow::Result<()> {
     request.check()
 }
 
-/// The column of labels, and a word where it is searched too.
+/// Reads the column of labels, and notes if it is searched too.
 fn read_labels(args: &AnalyseArgs, cloud: &PointCloud, name: &str) -> anyhow::Result<ColumnData> {
     let column = cloud.check_file(formats::column(
         &args.cloud.file.path(&args.input),
@@ -167,21 +167,21 @@ fn read_labels(args: &AnalyseArgs, cloud: &PointCloud, name: &str) -> anyhow::Re
         };
         if (0..cloud.dims()).any(is_axis) {
             output::note(&format!(
-                "column `{name}` is a coordinate, too, and decides who is near: leave it out with --columns"
+                "column `{name}` is also a coordinate and affects the distances; exclude it with --columns"
             ));
         }
     }
     Ok(column)
 }
 
-/// The rows of another cloud with their nearest here, as a run found them.
+/// Searches the nearest row of this cloud for each row of another.
 fn find_leaks(
     job: &Job,
     engines: &mut Engines,
     other: &Path,
     eps: f64,
 ) -> anyhow::Result<(Leaks, RunRecord, Arc<PointCloud>)> {
-    // Numbers are good for both files; names are taken from the cloud's axes.
+    // Column numbers apply to both files; names are matched with the cloud's axes instead.
     let by_number = |names: &[String]| names.iter().all(|name| name.parse::<usize>().is_ok());
     let by_number = matches!(&job.columns, ColumnChoice::Named(names) if by_number(names));
     let columns = if by_number { job.columns.clone() } else { ColumnChoice::Default };
@@ -205,7 +205,7 @@ fn analyse(
     column: Option<ColumnData>,
     engines: &mut Engines,
 ) -> anyhow::Result<Analysis> {
-    let (wanted, bar) = (&args.wanted, Bar::new("working it out"));
+    let (wanted, bar) = (&args.wanted, Bar::new("analysing"));
     let mut all = Analysis::default();
     if wanted.density {
         all.density = Some(scores::k_distances(graph, &bar)?);
@@ -254,36 +254,51 @@ pub struct Wanted {
     /// Distance to the k-th neighbour
     #[arg(long)]
     pub density: bool,
-    /// Local outlier factor, as scikit-learn's LocalOutlierFactor(n_neighbors=k)
+    /// Local outlier factor (LOF)
+    ///
+    /// As scikit-learn's LocalOutlierFactor(n_neighbors=k).
     #[arg(long)]
     pub lof: bool,
-    /// How often a row is among the neighbours of others, and the skewness of that
+    /// Neighbour counts (in-degree) of rows, and their skewness
+    ///
+    /// How often each row is among the neighbours of others.
     #[arg(long)]
     pub hubness: bool,
-    /// Local intrinsic dimension, by maximum likelihood (Levina and Bickel 2004)
+    /// Local intrinsic dimension
+    ///
+    /// By maximum likelihood (Levina and Bickel 2004).
     #[arg(long)]
     pub lid: bool,
-    /// Share of neighbours with the same value in a column, and leave-one-out classification by their
-    /// majority
+    /// Compare a column's values with those of the neighbours
+    ///
+    /// Share of neighbours with the same value, and leave-one-out classification by their majority.
     #[arg(long, value_name = "COLUMN")]
     pub labels: Option<String>,
-    /// Groups of rows within a distance of one another, in the metric's unit (km with haversine, radians with
-    /// angular, 1 − cos with cosine); 0 for rows at distance 0
+    /// Group rows within this distance of each other
+    ///
+    /// In the metric's unit (km with haversine, radians with angular, 1 − cos with cosine). 0 groups rows at
+    /// distance 0.
     #[arg(long, value_name = "EPS", value_parser = distance, allow_negative_numbers = true)]
     pub duplicates: Option<f64>,
-    /// Share of neighbours in common with another cloud of the same rows
+    /// Compare neighbours with those in a cloud of the same rows
+    ///
+    /// Reports the share of neighbours in common.
     #[arg(long, value_name = "OTHER")]
     pub overlap: Option<PathBuf>,
-    /// Columns of that cloud that are coordinates
+    /// Coordinate columns of OTHER
     #[arg(long, value_name = "NAMES", requires = "overlap", value_parser = columns::parse)]
     pub overlap_columns: Option<ColumnChoice>,
-    /// Connected components of the mutual graph: rows are joined where each is among the other's neighbours
+    /// Connected components of the mutual graph
+    ///
+    /// Rows are joined if each is among the other's neighbours.
     #[arg(long)]
     pub components: bool,
-    /// Rows of OTHER within --eps of a row of IN
+    /// Find rows of OTHER within --eps of a row of IN
     #[arg(long, value_name = "OTHER", requires = "eps")]
     pub leaks: Option<PathBuf>,
-    /// For --leaks: the distance, in the metric's unit; 0 for rows at distance 0
+    /// Distance for --leaks, in the metric's unit
+    ///
+    /// 0 finds rows at distance 0.
     #[arg(
         long,
         value_name = "EPS",
@@ -300,7 +315,7 @@ fn distance(text: &str) -> Result<f64, String> {
     text.parse()
         .ok()
         .filter(|eps: &f64| *eps >= 0.0)
-        .ok_or_else(|| format!("`{text}` is no distance, 0 or more"))
+        .ok_or_else(|| format!("invalid distance `{text}`: must be 0 or more"))
 }
 
 impl Wanted {
@@ -314,10 +329,10 @@ impl Wanted {
     }
 }
 
-/// The version of what `--json` prints.
+/// The version of the layout of `--json`.
 const SCHEMA_VERSION: u32 = 1;
 
-/// All that was worked out.
+/// All results, before they are summarised.
 pub struct Found<'a> {
     pub cloud: &'a PointCloud,
     pub k: usize,
@@ -341,7 +356,7 @@ pub struct Report {
     pub metric: Metric,
     pub engine: String,
     pub device: String,
-    /// Rows that are no points, as they have no finite values or no direction.
+    /// Rows dropped because they have non-finite values or no direction.
     pub dropped: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub density: Option<Scores>,
@@ -365,7 +380,7 @@ pub struct Report {
     pub wrote: Vec<String>,
 }
 
-/// A result with the file or column that it is about.
+/// A result with the file or column it belongs to.
 #[derive(Serialize)]
 pub struct Named<T> {
     pub of: String,
@@ -420,12 +435,12 @@ impl Report {
     }
 }
 
-/// Labels up to which the confusion is shown as a table; of more, the most frequent confusions are listed.
+/// Up to this number of labels the confusion matrix is shown; beyond it, the most frequent confusions.
 const MOST_LABELS: usize = 16;
-/// Confusions that are listed.
+/// Number of confusions to list.
 const MOST_CONFUSIONS: usize = 10;
 
-/// A report on a few aligned lines.
+/// A report as a few aligned lines.
 fn table(report: &Report, wanted: &Wanted) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut row = |what: &str, value: String| rows.push(vec![what.to_owned(), value]);
@@ -446,17 +461,14 @@ fn table(report: &Report, wanted: &Wanted) -> String {
         row(
             "neighbours",
             format!(
-                "k = {k}, {}, without the row itself, by {} on {}",
+                "k = {k}, {}, excluding the row itself, by {} on {}",
                 report.metric, report.engine, report.device
             ),
         );
         if report.k as u64 >= report.points {
             row(
                 "note",
-                format!(
-                    "each row has only {}: there are no more",
-                    text::count(report.points - 1, "neighbour", "neighbours")
-                ),
+                format!("each row has only {}", text::count(report.points - 1, "neighbour", "neighbours")),
             );
         }
     }
@@ -502,7 +514,7 @@ fn table(report: &Report, wanted: &Wanted) -> String {
     }
 }
 
-/// Labels down, what was predicted across; or, of many labels, what was most often confused.
+/// The confusion matrix, labels down and predictions across, or the most frequent confusions.
 fn confusion(of: &Classified) -> String {
     if of.labels.len() <= MOST_LABELS {
         let count = of.labels.len();

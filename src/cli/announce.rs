@@ -1,5 +1,5 @@
-//! What is said before a search: its passes and their time, what each engine is predicted to take
-//! (`--dry-run`), and how much room the answers take, which is refused where there is too little.
+//! Output before a search: passes and their expected time, the predictions of `--dry-run`, and the size of
+//! the answers, which must fit.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use crate::export::{self, NeighborFormat, Size, text};
 use crate::run::RunSpec;
 use crate::run::planner::Plan;
 
-/// A run that is predicted to take longer, in milliseconds, is announced.
+/// Runs predicted to take longer, in milliseconds, are announced.
 pub const LONG_MS: f64 = 2000.0;
 
-/// Passes that a run is shortened to: a warm-up and what has a median.
+/// A short run, as suggested: one warm-up, and enough repeats for a median.
 const SHORT: [u32; 2] = [1, 3];
 
 /// `21 passes (10 warm-ups, 10 timed, 1 counted), about 40 s on kdtree; 5 min on lockstep; --warmup 1
-/// --repeats 3 shortens it`, where that is long. Of an engine that counts nothing, no pass is counted.
+/// --repeats 3 shortens it`, if the run is long. Engines without counters have no counted pass.
 pub fn passes_of_run(spec: &RunSpec, plan: &Plan) -> Option<String> {
     let sentence = plan.sentence().filter(|_| plan.total_ms().is_some_and(|ms| ms > LONG_MS))?;
     let counts = plan.chosen.and_then(registry::find).is_some_and(|engine| engine.counts());
@@ -34,7 +34,7 @@ pub fn passes_of_run(spec: &RunSpec, plan: &Plan) -> Option<String> {
         .collect();
     let [warmup, repeats] = SHORT;
     let shorter = if spec.warmup > warmup || spec.repeats > repeats {
-        format!("; --warmup {warmup} --repeats {repeats} shortens it")
+        format!("; shorten it with --warmup {warmup} --repeats {repeats}")
     } else {
         String::new()
     };
@@ -45,13 +45,13 @@ pub fn passes_of_run(spec: &RunSpec, plan: &Plan) -> Option<String> {
     ))
 }
 
-/// The version of what `--dry-run --json` prints.
+/// The version of the layout of `--dry-run --json`.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Prints the predictions as a table, and below it what the total is of; or as JSON.
+/// Prints the predictions as JSON or as a table, with a line that says what the total includes.
 ///
 /// # Errors
-/// That no engine can answer, with the reason; those of printing.
+/// No engine can answer; errors of printing.
 pub fn forecast(plan: &Plan, total: &str, json: bool) -> anyhow::Result<()> {
     if json {
         output::print_json(&output::versioned(SCHEMA_VERSION, plan))?
@@ -66,13 +66,13 @@ fn table(plan: &Plan, total: &str) -> String {
     let time = |ms: Option<f64>| ms.map_or_else(String::new, text::time);
     let mut rows = vec![["engine", "setup", "search", "total", ""].map(str::to_owned).to_vec()];
     for engine in &plan.engines {
-        // What another machine's engine would take says nothing about this one.
+        // A forecast for other hardware says nothing about this machine.
         let here = engine.why_not.is_none();
         let forecast = engine.forecast.filter(|_| here);
         let setup = if engine.resident { Some(0.0) } else { forecast.map(|forecast| forecast.setup_ms) };
         let remark = match &engine.why_not {
             Some(why) => why.clone(),
-            None if plan.chosen == Some(engine.engine) => format!("taken: {}", plan.reason),
+            None if plan.chosen == Some(engine.engine) => format!("chosen: {}", plan.reason),
             None => String::new(),
         };
         rows.push(vec![
@@ -89,8 +89,8 @@ fn table(plan: &Plan, total: &str) -> String {
 /// Answers of more bytes are announced.
 const LARGE: u64 = 1 << 30;
 
-/// Refuses neighbours of a cloud of n points that a file's disk has no room for, and says how large the files
-/// will be where they are large.
+/// Refuses neighbours of a cloud of n points that do not fit on the file's disk, and notes the size of large
+/// files.
 ///
 /// # Errors
 /// As [`export::check_room`].
@@ -102,15 +102,16 @@ pub fn room_of_file(path: &Path, size: Size, n: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Says how much will be printed, where it is much. It is printed as it is found: no memory has to hold it.
+/// Notes the size of large printed answers. They are printed as they are found, so they need not fit in
+/// memory.
 pub fn room_of_stdout(format: NeighborFormat, size: Size, n: usize) {
     note_room(size, format, n, |expected| format!("{expected} to standard output"));
 }
 
-/// Says what is found and goes nowhere, where it is much.
+/// Notes the size of large answers that are not written.
 pub fn room_of_nothing(size: Size, n: usize) {
     note_room(size, NeighborFormat::Bin, n, |expected| {
-        format!("which are counted only; --out FILE.ibin keeps them, in {expected}")
+        format!("counted but not saved; save them with --out FILE.ibin ({expected})")
     });
 }
 
@@ -157,15 +158,15 @@ mod tests {
         let long = said(&spec, 10_000_000).expect("it is long");
         assert!(
             long.starts_with("21 passes (10 warm-ups, 10 timed, 1 counted), about ")
-                && long.ends_with("; --warmup 1 --repeats 3 shortens it"),
+                && long.ends_with("; shorten it with --warmup 1 --repeats 3"),
             "{long}"
         );
-        assert_eq!(said(&spec, 100), None, "it is over before it is read");
+        assert_eq!(said(&spec, 100), None, "too short to announce");
         let uncounted =
             said(&RunSpec { engine: engine("kdtree"), warmup: 1, repeats: 3, ..spec.clone() }, 100_000_000)
                 .expect("it is long");
         assert!(
-            uncounted.starts_with("4 passes (1 warm-up, 3 timed), about ") && !uncounted.contains("shortens"),
+            uncounted.starts_with("4 passes (1 warm-up, 3 timed), about ") && !uncounted.contains("shorten"),
             "{uncounted}"
         );
         let profiled = said(&RunSpec { profile: true, ..spec }, 10_000_000).expect("it is long");

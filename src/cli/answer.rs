@@ -1,5 +1,4 @@
-//! A search for its neighbours alone: all of them, as `analyse` and `recall` need it, or batch by batch, as
-//! `knn` writes them.
+//! Searches that only need neighbours: all at once for `analyse` and `recall`, or batch by batch for `knn`.
 
 use std::time::Instant;
 
@@ -13,13 +12,13 @@ use crate::knn::{Descriptor, DeviceId};
 use crate::run::planner::{Plan, Purpose};
 use crate::run::{Batch, Batches, EngineChoice, Engines, Phase, QueryBatches, RunRecord, RunSpec};
 
-/// An answer predicted to take longer is announced before it begins.
+/// Answers predicted to take longer are announced before they begin.
 const WORTH_A_NOTE_MS: f64 = 1000.0;
 
-/// Answers a job once, and says beforehand about how long that takes where it is long.
+/// Answers a job once. If it is predicted to take long, a note says so first.
 ///
 /// # Errors
-/// Those of the search.
+/// Errors of the search.
 pub fn answer(engines: &mut Engines, job: &Job) -> anyhow::Result<RunRecord> {
     let job = placed(engines, job);
     let plan = plan(engines, &job)?;
@@ -37,8 +36,8 @@ pub fn answer(engines: &mut Engines, job: &Job) -> anyhow::Result<RunRecord> {
 /// How long a GPU driver takes to start, in milliseconds (bench/README.md, "One answer from a shell").
 const GPU_START_MS: f64 = 400.0;
 
-/// The job as it is answered once. `auto` stays on the processor where that is predicted to finish before a
-/// GPU driver has started; the driver is then not loaded.
+/// The job with its device chosen. `auto` stays on the CPU if that is predicted to finish before a GPU driver
+/// has started; then the driver is not loaded.
 pub fn placed(engines: &mut Engines, job: &Job) -> Job {
     let mut job = job.clone();
     if job.spec.engine == EngineChoice::Auto && job.spec.device.is_none() {
@@ -58,7 +57,7 @@ pub struct Answered {
     pub device: String,
     /// Whether an index was built.
     pub index: bool,
-    /// From the loaded cloud to the last neighbour found, with the index where one is built.
+    /// From the loaded cloud to the last neighbour, including building an index.
     pub seconds: f64,
 }
 
@@ -69,11 +68,11 @@ impl Answered {
     }
 }
 
-/// Answers a job batch by batch. It began at `since`; `how` says whether all neighbours come at once, where
-/// engines list all, and whether a query's own row is first among those that are as near.
+/// Answers a job batch by batch. It began at `since`. `how` tells whether all neighbours come at once, if
+/// engines list all, and whether a query's own row comes first among equals.
 ///
 /// # Errors
-/// Those of the search, and of `take`.
+/// Errors of the search and of `take`.
 pub fn in_batches(
     engines: &mut Engines,
     (job, batches): (&Job, &Batches),
@@ -91,7 +90,7 @@ pub fn in_batches(
         Batches::Nearest(parts) => nearest(engines, (job, parts), since, own_first, take),
         Batches::Within(all) => {
             all.each(how, &Bar::new("searching"), take)?;
-            // No other engines list what is within a radius.
+            // Only tree engines search within a radius.
             Ok(on_cpu(all.engine, true, since.elapsed().as_secs_f64()))
         }
         Batches::LargestProduct(largest) => {
@@ -118,7 +117,7 @@ fn nearest(
     let (began, mut answered): (_, Option<Answered>) = (Instant::now(), None);
     for range in parts.ranges() {
         let start = Instant::now();
-        // The bar is gone when its batch is printed.
+        // The bar disappears before its batch is printed.
         let mut record =
             engines.answer_part(parts, range.clone(), Some(&plan), &mut Bar::since(began).stage())?;
         seconds += start.elapsed().as_secs_f64();
@@ -129,16 +128,16 @@ fn nearest(
             record.neighbors.put_own_first(&record.query_rows);
         }
         take(Batch::of_run(&record, 0..range.len(), range.start))?;
-        // Later batches find the index of the first.
+        // Later batches reuse the index of the first.
         let index = answered.is_some_and(|before| before.index);
         let last = Answered::of(&record, seconds);
         answered = Some(Answered { index: index || last.index, ..last });
     }
-    // A problem has a query or more.
-    answered.context("there was nothing to answer")
+    // A problem has at least one query.
+    answered.context("there are no queries")
 }
 
-/// What takes a job, said where that is long.
+/// Plans a job, and notes its predicted time if that is long.
 ///
 /// # Errors
 /// [`RunError::Cancelled`](crate::run::RunError::Cancelled).
@@ -152,36 +151,35 @@ pub fn plan(engines: &mut Engines, job: &Job) -> anyhow::Result<Plan> {
     Ok(plan)
 }
 
-/// What it means that more neighbours were asked for than there are points.
+/// A note if k exceeds the number of points.
 pub fn empty_ranks(spec: &RunSpec, n: u64) -> Option<String> {
-    // The queries are rows of the cloud then.
+    // With `exclude_self`, the queries are rows of the cloud.
     let (found, points) = if spec.exclude_self { (n.saturating_sub(1), "other point") } else { (n, "point") };
     let k = text::thousands(spec.k as u64);
     let points = text::count(found, points, &format!("{points}s"));
-    (spec.k as u64 > found).then(|| {
-        format!("k = {k} is more than the {points}: ranks from {} on are empty", text::thousands(found))
-    })
+    (spec.k as u64 > found)
+        .then(|| format!("k = {k} exceeds the {points}: ranks from {} on are empty", text::thousands(found)))
 }
 
-/// Says in a few words why another engine runs than the rule prefers.
+/// Notes briefly why another engine runs than the preferred one.
 pub fn note_fallback(record: &RunRecord) {
     if let Some(why) = &record.fallback {
         output::note(&fallback(why, record.engine.as_str()));
     }
 }
 
-/// What is missing on a machine without a GPU is the same each time: what to install `devices` says.
+/// Shortens the reason; `devices` tells what to install.
 fn fallback(why: &str, engine: &str) -> String {
     match why.split_once(CANNOT_RUN) {
         Some((_, missing)) => {
             let missing = missing.split(['(', ';']).next().unwrap_or(missing).trim_end();
-            format!("{missing}: {engine} runs instead (see `warpscope devices`)")
+            format!("{missing}; using {engine} instead (see `warpscope devices`)")
         }
-        None => format!("{why}; {engine} runs instead"),
+        None => format!("{why}; using {engine} instead"),
     }
 }
 
-/// How [`EngineError::Unavailable`](crate::knn::EngineError::Unavailable) begins, behind the engine.
+/// Text of [`EngineError::Unavailable`](crate::knn::EngineError::Unavailable) after the engine's name.
 const CANNOT_RUN: &str = " engine cannot run here: ";
 
 #[cfg(test)]
@@ -195,9 +193,9 @@ mod tests {
         let unavailable = EngineError::Unavailable { engine: EngineId::new("cuda"), why: missing };
         assert_eq!(
             fallback(&unavailable.to_string(), "kdtree"),
-            "no driver was found: kdtree runs instead (see `warpscope devices`)"
+            "no driver was found; using kdtree instead (see `warpscope devices`)"
         );
         let memory = "too large: 9 MiB are needed (7 MiB are free)";
-        assert_eq!(fallback(memory, "kdtree"), format!("{memory}; kdtree runs instead"));
+        assert_eq!(fallback(memory, "kdtree"), format!("{memory}; using kdtree instead"));
     }
 }

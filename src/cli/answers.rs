@@ -1,5 +1,5 @@
-//! Neighbours that somebody else computed, from any file that holds them; how they were found, as far as the
-//! file says so, and what a search that checks them makes of it.
+//! Reads neighbours that were computed elsewhere, with their provenance as far as the file declares it, and
+//! applies it to the search that checks them.
 
 use std::path::{Path, PathBuf};
 
@@ -21,22 +21,22 @@ use crate::run::recording::{self, Points};
 use crate::run::{RunFile, SomeRun, answers};
 
 pub struct Answers {
-    /// The file, or the part of it, that they stand in.
+    /// The file, or the data set in it, that has the answers.
     pub path: PathBuf,
-    /// Record numbers, a row for each query.
+    /// Record numbers, one row per query.
     pub table: Coordinates,
-    /// Distances in the same places, where they are asked for and the file has them.
+    /// Distances of the same shape, if requested and present.
     pub distances: Option<Coordinates>,
-    /// Which row of its own file each query is, where that was asked for and the file says it.
+    /// The row of its own file that each query is, if requested and present.
     pub query_rows: Option<Vec<u64>>,
     pub found: Found,
 }
 
 impl Answers {
-    /// With the rows of the queries, which only recall needs. A recording has none of its own to read.
+    /// Adds the rows of the queries, which only recall needs. A recording has none.
     ///
     /// # Errors
-    /// Whatever keeps them from being read.
+    /// When they cannot be read.
     pub fn with_rows(self) -> anyhow::Result<Self> {
         if recording::split_run(&self.path).is_some_and(|(file, _)| !file.is_dir()) {
             return Ok(self);
@@ -48,7 +48,7 @@ impl Answers {
     /// Refuses answers to other queries than these, given by their rows.
     ///
     /// # Errors
-    /// The first query that is another.
+    /// The first query that differs.
     pub fn check_rows(&self, flag: &str, asked: &[u64]) -> anyhow::Result<()> {
         let Some(rows) = self.query_rows.as_ref().filter(|rows| rows.len() == asked.len()) else {
             return Ok(());
@@ -56,8 +56,8 @@ impl Answers {
         match rows.iter().zip(asked).position(|(row, asked)| row != asked) {
             None => Ok(()),
             Some(query) => anyhow::bail!(
-                "{flag}: its query {query} is row {}, and row {} is asked for; ask as they were asked, with \
-                 --queries and --seed: {}",
+                "{flag}: query {query} of the answers is row {}, but row {} was queried; pass the --queries \
+                 and --seed they were made with: {}",
                 rows[query],
                 asked[query],
                 self.path.display()
@@ -66,11 +66,11 @@ impl Answers {
     }
 }
 
-/// Reads what a flag names: a recording, the folder of a run, or a file of neighbours; with `distances`,
-/// those beside them too.
+/// Reads a recording, the folder of a run or a file of neighbours given by a flag; with `distances`, their
+/// distances too.
 ///
 /// # Errors
-/// Whatever keeps them from being read.
+/// When they cannot be read.
 pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers> {
     let bar = Bar::new(&format!("reading {flag}"));
     if let Some((file, name)) = recording::split_run(path).filter(|(file, _)| !file.is_dir()) {
@@ -101,12 +101,12 @@ pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers>
     Ok(Answers { path, table, distances, query_rows: None, found })
 }
 
-/// How answers were found. What the file does not say is left open.
+/// The provenance of answers, as far as the file declares it.
 #[derive(Debug, Default)]
 pub struct Found {
-    /// What the answers stand in, as it was named.
+    /// The file or folder, as it was given.
     file: PathBuf,
-    /// The name of a metric, `inner-product`, or what others call a distance that is not offered.
+    /// The name of a metric, `inner-product`, or another program's name for an unsupported distance.
     ranking: Option<String>,
     exclude_self: bool,
     columns: Option<Vec<String>>,
@@ -114,11 +114,11 @@ pub struct Found {
 }
 
 impl Found {
-    /// What a file of neighbours says: by its metadata or, where it has none, by the name of what stands
-    /// beside them.
+    /// Reads a file's metadata or, without metadata, infers the metric from the names of its arrays or
+    /// columns.
     ///
     /// # Errors
-    /// Whatever keeps it from being read.
+    /// When the file cannot be read.
     pub fn of_file(file: &Path, progress: &dyn Progress) -> Result<Self, FormatError> {
         if let Some(provenance) =
             formats::attribute(file, KEY, progress)?.and_then(|text| Provenance::read(&text))
@@ -134,14 +134,14 @@ impl Found {
         Ok(Self { file: file.to_owned(), ranking, ..Self::default() })
     }
 
-    /// What a run says of itself.
+    /// The provenance of a run.
     pub fn of_run(path: &Path, run: &SomeRun) -> Self {
         let query_columns =
             run.clouds().1.map(|queries| queries.axes.into_iter().map(|axis| axis.name).collect());
         Self { query_columns, ..Self::of_run_file(path, run.head()) }
     }
 
-    /// What the `run.json` of a folder says, where there is one that can be read.
+    /// Reads the `run.json` of a folder, if there is a valid one.
     pub fn of_folder(folder: &Path) -> Option<Self> {
         let text = files::read_small(&folder.join(RUN), MOST_RUN_BYTES).ok()?;
         Some(Self::of_run_file(folder, &RunFile::read(&text).ok()?))
@@ -168,11 +168,11 @@ impl Found {
         }
     }
 
-    /// Asks for the same answers: what was not given is as in theirs, and notes say so. `flag` is what names
-    /// them.
+    /// Completes a request with the provenance, except for what was given explicitly, and prints notes.
+    /// `flag` is the one that named the answers.
     ///
     /// # Errors
-    /// That another metric was given, and that theirs is no distance which is searched.
+    /// When another metric was given, or theirs is not a supported distance.
     pub fn fill(&self, flag: &str, request: &mut Request) -> anyhow::Result<()> {
         let file = self.file.display();
         if let Some(ranking) = &self.ranking {
@@ -180,27 +180,23 @@ impl Found {
             match request.ranking.map(Ranking::name) {
                 Some(given) if !alike(theirs.name(), given) => {
                     bail!(
-                        "{flag}: its answers were found by {theirs}, and the search is by {given}; leave \
-                         --metric out: {file}"
+                        "{flag}: the answers use metric {theirs}, but --metric is {given}; drop --metric: \
+                         {file}"
                     )
                 }
                 Some(_) => {}
                 None => {
                     if theirs != Metric::default() {
-                        output::note(&format!(
-                            "the answers of {file} were found by {theirs}, so that is taken"
-                        ));
+                        output::note(&format!("using metric {theirs}, as in {file}"));
                     }
                     request.ranking = Some(Ranking::Distance(theirs));
                 }
             }
         }
-        // Other queries have no rows of their own.
+        // Queries from elsewhere are not rows of the cloud.
         let of_rows = !matches!(request.queries, Some(QueryChoice::File(_) | QueryChoice::At(_)));
         if self.exclude_self && of_rows && !request.exclude_self {
-            output::note(&format!(
-                "the answers of {file} leave each query's own row out, and so does the search"
-            ));
+            output::note(&format!("excluding each query's own row, as in {file}"));
             request.exclude_self = true;
         }
         if request.answered.is_none() && self.columns.is_some() {
@@ -218,27 +214,26 @@ impl Found {
         let file = self.file.display();
         if ranking == INNER_PRODUCT {
             anyhow::anyhow!(
-                "{flag}: its answers were found by inner product, and a search by distance says nothing of \
-                 them; `knn --metric inner-product` writes their truth, which `recall --truth FILE` takes \
-                 without --input: {file}"
+                "{flag}: the answers use the inner product, which a distance search cannot check; write the \
+                 truth with `knn --metric inner-product` and pass it to `recall --truth FILE` without \
+                 --input: {file}"
             )
         } else {
             anyhow::anyhow!(
-                "{flag}: its answers were found by the distance `{ranking}`, which is not searched here: \
-                 {file}"
+                "{flag}: the answers use the distance `{ranking}`, which is not supported: {file}"
             )
         }
     }
 
-    /// Refuses a truth that was found by another metric than the answers.
+    /// Refuses a truth with another metric than the answers.
     ///
     /// # Errors
-    /// That it was.
+    /// When they differ.
     pub fn check_truth(&self, truth: &Self) -> anyhow::Result<()> {
         match (&self.ranking, &truth.ranking) {
             (Some(ranking), Some(of_truth)) if !alike(ranking, of_truth) => bail!(
-                "--truth: its answers were found by {of_truth}, and those of {} by {ranking}; take a truth \
-                 by {ranking}: {}",
+                "--truth: the truth uses metric {of_truth}, but {} uses {ranking}; pass a truth with \
+                 {ranking}: {}",
                 self.file.display(),
                 truth.file.display()
             ),
@@ -247,13 +242,13 @@ impl Found {
     }
 }
 
-/// Whether the same rows are nearest.
+/// Whether two metrics have the same nearest rows.
 fn alike(one: &str, other: &str) -> bool {
     let of_directions = |name| Metric::named(name).is_some_and(Metric::is_of_directions);
     one == other || of_directions(one) && of_directions(other)
 }
 
-/// By what neighbours were found, by what stands beside them. A `distance` alone may be anybody's.
+/// The metric that names of arrays or columns imply. `distance` alone implies none.
 fn by_names(names: &[String]) -> Option<&'static str> {
     let has = |name: &str| names.iter().any(|there| there == name);
     let squared = has("squared_distance") || has("squared_distances");

@@ -8,37 +8,36 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::{output, stop};
 use crate::progress::Progress;
 
-/// A progress bar. It is gone when it is dropped, so that it never mixes with what is printed after it.
+/// A progress bar. It is cleared on drop, so that it never mixes with later output.
 pub struct Bar {
     bar: ProgressBar,
     pace: Mutex<Pace>,
 }
 
 impl Bar {
-    /// Shows what is being done.
+    /// A bar with a message.
     pub fn new(what: &str) -> Self {
         Self { bar: bar_of(what), pace: Mutex::default() }
     }
 
-    /// The same for work that began some time ago, perhaps under other bars.
+    /// A bar for work that began earlier, perhaps under other bars.
     pub fn since(began: Instant) -> Self {
         Self { bar: bar_of("").with_elapsed(began.elapsed()), pace: Mutex::default() }
     }
 
-    /// The same for work that is predicted to take so many milliseconds, which is shown until its own pace is
-    /// known.
+    /// A bar for work with a predicted time, shown until the actual pace is known.
     pub fn expecting(ms: Option<f64>) -> Self {
         let expected = ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1e3).ok());
         Self { bar: bar_of(""), pace: Mutex::new(Pace { expected, ..Pace::default() }) }
     }
 
-    /// Puts a line above the bar, to stay there.
+    /// Prints a line above the bar.
     #[cfg(feature = "gui")]
     pub fn line(&self, text: &str) {
         self.bar.println(text);
     }
 
-    /// Shows another stage, at a fraction of the whole; for runs. Asks to stop after Ctrl-C.
+    /// A callback for runs that shows a stage and the fraction done. It returns false after Ctrl-C.
     pub fn stage(&self) -> impl FnMut(&str, f32) -> bool + '_ {
         self.bar.set_length(1000);
         |stage, fraction| {
@@ -49,7 +48,7 @@ impl Bar {
         }
     }
 
-    /// Shows about how long it still takes, where that is known.
+    /// Shows the estimated time left, if known.
     fn show_left(&self, fraction: f64) {
         let Ok(mut pace) = self.pace.lock() else { return };
         let left = pace.left(fraction, self.bar.elapsed());
@@ -60,33 +59,33 @@ impl Bar {
 }
 
 fn bar_of(what: &str) -> ProgressBar {
-    // Draws nothing where stderr is no terminal.
+    // Draws nothing unless stderr is a terminal.
     let target = if output::is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let bar = ProgressBar::with_draw_target(Some(0), target);
-    // The prefix is the time that is left.
+    // The prefix is the time left.
     let style = ProgressStyle::with_template("{msg:26} {wide_bar} {percent:>3} %  {elapsed}{prefix}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.set_message(what.to_owned());
     bar
 }
 
-/// How fast work goes on. What comes before its first step, such as an index that is built, does not count:
-/// nothing is known of the rest then.
+/// Estimates the time left. Work before the first progress, such as building an index, does not count: it
+/// says nothing about the rest.
 #[derive(Default)]
 struct Pace {
-    /// How long all of it was predicted to take.
+    /// The predicted total time.
     expected: Option<Duration>,
-    /// The last time at which nothing was done yet, and the fraction then: the work of other bars.
+    /// The last time without progress, and the fraction then, which counts the work of earlier bars.
     start: Option<(Duration, f64)>,
-    /// The fraction that was shown last; one below it is of other work.
+    /// The fraction shown last; a smaller one belongs to other work.
     last: f64,
 }
 
-/// Work that takes no longer is over before anybody reads how long it takes.
+/// Shorter work needs no estimate.
 const SHORT: Duration = Duration::from_secs(3);
 
 impl Pace {
-    /// The time that is left of the work when a fraction of it is done, so long after its beginning.
+    /// The time left when a fraction is done after `elapsed`.
     fn left(&mut self, fraction: f64, elapsed: Duration) -> Option<Duration> {
         let goes_on = fraction >= std::mem::replace(&mut self.last, fraction);
         let Some((since, from)) = self.start.filter(|(_, from)| goes_on && fraction > *from) else {
@@ -136,14 +135,14 @@ mod tests {
     fn what_is_left_follows_from_the_pace_of_the_work() {
         let seconds = Duration::from_secs_f64;
         let mut pace = Pace::default();
-        // An index is built for twenty seconds.
+        // Building an index takes twenty seconds.
         for at in [0.0, 10.0, 20.0] {
             assert_eq!(pace.left(0.0, seconds(at)), None, "nothing is done yet");
         }
         assert_eq!(pace.left(0.25, seconds(22.0)), Some(seconds(6.0)));
         assert_eq!(pace.left(0.5, seconds(24.0)), Some(seconds(4.0)));
         assert_eq!(pace.left(1.0, seconds(28.0)), None);
-        // What was predicted is shown until then.
+        // Until then, the prediction is shown.
         let mut expected = Pace { expected: Some(seconds(40.0)), ..Pace::default() };
         assert_eq!(
             (expected.left(0.0, seconds(0.0)), expected.left(0.01, seconds(1.0))),
@@ -152,14 +151,14 @@ mod tests {
         assert_eq!(expected.left(0.5, seconds(30.0)), Some(seconds(30.0)), "it is slower than predicted");
         let mut late = Pace { expected: Some(seconds(4.0)), ..Pace::default() };
         assert_eq!(late.left(0.0, seconds(5.0)), None);
-        // Other work under the same bar, and a part of work that began under another.
+        // Other work under the same bar, then work that began under another bar.
         assert_eq!(pace.left(0.1, seconds(30.0)), None);
         let mut part = Pace::default();
         assert_eq!(
             (part.left(0.5, seconds(60.0)), part.left(0.75, seconds(90.0))),
             (None, Some(seconds(30.0)))
         );
-        // Nobody waits for so little.
+        // Short work has no estimate.
         let mut short = Pace::default();
         assert_eq!((short.left(0.0, seconds(0.0)), short.left(0.5, seconds(1.0))), (None, None));
     }

@@ -1,4 +1,4 @@
-//! Which columns are coordinates: the flag's value, and what is said where nobody chose.
+//! Coordinate columns: the value of `--columns`, and notes on columns that were inferred.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,25 +11,25 @@ use crate::cloud::formats::{self, Guess, Reason};
 use crate::cloud::{self, Axis, CloudError, ColumnChoice, Globe, PointCloud, Source, Unchosen};
 use crate::progress::Silent;
 
-/// Takes the value of `--columns`.
+/// Parses `--columns`.
 ///
 /// # Errors
-/// A sentence, where a column is named twice.
+/// A sentence, if a column is named twice.
 pub fn parse(text: &str) -> Result<ColumnChoice, String> {
     let Ok(choice) = text.parse::<ColumnChoice>();
     if let ColumnChoice::Named(names) = &choice {
         let mut seen = HashSet::new();
         if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
-            return Err(format!("column `{twice}` is named twice; a column is one coordinate"));
+            return Err(format!("column `{twice}` given twice"));
         }
     }
     Ok(choice)
 }
 
-/// Refuses a column that is named twice, in whatever way: by name and by number, or in another case.
+/// Refuses a column that is given twice in different ways: by name and number, or in another case.
 ///
 /// # Errors
-/// That one is, and whatever keeps the file's columns from being read.
+/// A duplicate, or errors of reading the file's columns.
 fn check_once(source: &Source) -> anyhow::Result<()> {
     let Source::File { path, columns: ColumnChoice::Named(names) } = source else { return Ok(()) };
     let numbers: Vec<Option<usize>> = names.iter().map(|name| name.parse().ok()).collect();
@@ -48,25 +48,25 @@ fn check_once(source: &Source) -> anyhow::Result<()> {
         Some(twice) => {
             let name = &names[twice];
             anyhow::bail!(Usage(format!(
-                "column `{name}` was named already in another way; a column is one coordinate: {}",
+                "column `{name}` given twice, by different names: {}",
                 path.display()
             )))
         }
     }
 }
 
-/// Reads a cloud; without `--columns`, its coordinates are inferred, which [`note_taken`] reports.
+/// Reads a cloud. Without `--columns`, its coordinates are inferred; [`note_taken`] reports them.
 ///
 /// # Errors
-/// Those of [`cloud::load`].
+/// Errors of [`cloud::load`].
 fn load(source: &Source, drop_nonfinite: bool) -> Result<(PointCloud, Option<Guess>), CloudError> {
     cloud::load_unchosen(source, Unchosen::Guess, drop_nonfinite, &Bar::new("reading the cloud"))
 }
 
-/// The same for queries from a file; `inferred` is whether the data's columns were.
+/// As [`load`], for queries from a file. `inferred` is whether the data's columns were inferred.
 ///
 /// # Errors
-/// Those of [`cloud::load_queries`].
+/// Errors of [`cloud::load_queries`].
 pub fn load_queries(
     source: &Source,
     data: &PointCloud,
@@ -77,29 +77,29 @@ pub fn load_queries(
     cloud::load_queries_unchosen(source, data, how, drop_nonfinite, &Bar::new("reading the queries"))
 }
 
-/// Which of a file's coordinates are searched, and by whose choice.
+/// A cloud with its coordinate columns, and how they were chosen.
 pub struct Choice {
     pub cloud: Arc<PointCloud>,
-    /// As it was chosen; the default where it was inferred.
+    /// The columns as given; the default if they were inferred.
     pub columns: ColumnChoice,
     pub guess: Option<Guess>,
 }
 
-/// By what columns answers were found that are to be found again, as far as that is known.
+/// The columns that earlier answers used, as far as known.
 #[derive(Clone, Debug)]
 pub struct Answered {
-    /// What the answers stand in.
+    /// The file of the answers.
     pub file: PathBuf,
     pub columns: Option<Vec<String>>,
-    /// Of queries from a file.
+    /// The columns of queries from a file.
     pub query_columns: Option<Vec<String>>,
 }
 
-/// Reads a cloud, and says which columns are searched where nobody chose: those of earlier answers, or the
-/// inferred ones, without that of labels.
+/// Reads a cloud, and notes columns that were not given: those of earlier answers, or inferred ones without
+/// the column of labels.
 ///
 /// # Errors
-/// Whatever keeps it from being read.
+/// When the cloud cannot be read.
 pub fn read(
     source: &Source,
     drop_nonfinite: bool,
@@ -131,7 +131,7 @@ pub fn read(
     Ok(Choice { cloud: Arc::new(cloud), columns, guess })
 }
 
-/// Says that the first line of a file was taken for none of its table.
+/// Notes that the first line of a file was skipped.
 fn note_first_line(source: &Source) {
     if let Source::File { path, .. } = source
         && let Some(note) = formats::note(path, &Silent)
@@ -140,8 +140,8 @@ fn note_first_line(source: &Source) {
     }
 }
 
-/// The columns that are taken where nobody chose, but that of the labels, which would decide who is near;
-/// `None` where it is not among them.
+/// The inferred columns without that of the labels, which would affect the distances; `None` if it is not
+/// among them.
 fn without_label(guess: &Guess, label: &str) -> Option<ColumnChoice> {
     let is_label = |at: usize| guess.columns[at].name.eq_ignore_ascii_case(label) || label.parse() == Ok(at);
     let others: Vec<String> = guess.taken.iter().filter(|&&at| !is_label(at)).map(usize::to_string).collect();
@@ -149,17 +149,17 @@ fn without_label(guess: &Guess, label: &str) -> Option<ColumnChoice> {
         return None;
     }
     output::note(&format!(
-        "column `{label}` holds the labels, and is no coordinate unless --columns names it"
+        "column `{label}` has the labels and is not used as a coordinate; include it with --columns"
     ));
     Some(ColumnChoice::Named(others))
 }
 
-/// The columns that were searched, for JSON.
+/// The searched columns, for JSON.
 #[derive(Clone, Debug, serde::Serialize)]
 pub struct Searched {
-    /// In the order of the axes.
+    /// In axis order.
     pub columns: Vec<String>,
-    /// What decided on them: `by name`, or `--columns`.
+    /// How they were chosen: `by name`, or `--columns`.
     pub columns_by: String,
 }
 
@@ -172,15 +172,15 @@ impl Searched {
     }
 }
 
-/// Says which columns are searched, and why: also with `--quiet` where names or values decided.
+/// Notes which columns are searched and why; even with `--quiet` if names or values decided.
 fn note_taken(guess: &Guess) {
     output::chosen(
-        &format!("{}; --columns chooses others", guess.sentence()),
+        &format!("{}; override with --columns", guess.sentence()),
         guess.reason != Reason::Elements,
     );
 }
 
-/// Says for what the columns of queries are taken, where their names are others than the cloud's.
+/// Notes how the columns of queries are matched if their names differ from the cloud's.
 pub fn note_of_queries(queries: &[Axis], cloud: &[Axis], file: &Path) {
     let names = |axes: &[Axis]| axes.iter().map(|axis| axis.name.clone()).collect::<Vec<_>>();
     let (theirs, own) = (names(queries), names(cloud));
@@ -189,7 +189,7 @@ pub fn note_of_queries(queries: &[Axis], cloud: &[Axis], file: &Path) {
     let both_globes = is_globe(&theirs) && is_globe(&own);
     if !same && !both_globes {
         output::note(&format!(
-            "the queries' columns {} are taken for {}: {}",
+            "query columns {} are used as {}: {}",
             output::names(&theirs),
             output::names(&own),
             file.display()
@@ -197,11 +197,11 @@ pub fn note_of_queries(queries: &[Axis], cloud: &[Axis], file: &Path) {
     }
 }
 
-/// Loads a file of which nobody chose the columns: the usual ones, or those by which the answers of a file
-/// were found, where these are others and can be taken. That is said.
+/// Loads a file without given columns: with the default columns, or with those of earlier answers if these
+/// differ and exist. A note tells.
 ///
 /// # Errors
-/// Whatever keeps the usual columns from being loaded.
+/// When the default columns cannot be loaded.
 pub fn as_answered(
     source: &Source,
     answers: Option<(&Path, Option<&[String]>)>,
@@ -219,10 +219,7 @@ pub fn as_answered(
     let theirs = load(&Source::File { path: path.clone(), columns: ColumnChoice::Named(names.to_vec()) });
     if theirs.is_ok() {
         let (file, path, names) = (file.display(), path.display(), output::names(names));
-        output::note(&format!(
-            "the answers of {file} were found by the columns {names}, so these are taken of {path}; \
-             --columns chooses others"
-        ));
+        output::note(&format!("using columns {names} of {path}, as in {file}; override with --columns"));
     }
     theirs.or(usual)
 }

@@ -1,4 +1,4 @@
-//! `warpscope compare`: two saved runs side by side, or two programs or methods that run in turn.
+//! `warpscope compare`: two saved runs, or two programs or methods run alternately.
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader};
@@ -19,7 +19,7 @@ use crate::run::compare::{
 use crate::run::{EngineChoice, planner};
 use crate::text;
 
-/// The version of what `--json` prints.
+/// The version of the layout of `--json`.
 const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, clap::Args)]
@@ -27,19 +27,23 @@ const SCHEMA_VERSION: u32 = 1;
     override_usage = "warpscope compare [OPTIONS] <A> <B>\n       warpscope compare [OPTIONS] --exe A --exe \
                       B -- run ARGUMENTS\n       warpscope compare [OPTIONS] --method A --method B -- run \
                       ARGUMENTS",
-    after_help = "How differences are told from chance: docs/compare.md"
+    after_help = "The statistics are explained in docs/compare.md"
 )]
 pub struct CompareArgs {
-    /// The first: a recording (or one of its runs: FILE.warpscope#NAME, #2), a folder that `run --out` wrote,
-    /// or its timings.csv
+    /// First run
+    ///
+    /// A recording (or one of its runs: FILE.warpscope#NAME, #2), a folder that `run --out` wrote, or its
+    /// timings.csv.
     #[arg(required_unless_present_any = ["exe", "method"])]
     a: Option<PathBuf>,
-    /// The second, whose times are divided by the first's
+    /// Second run; its times are divided by the first's
     #[arg(required_unless_present_any = ["exe", "method"])]
     b: Option<PathBuf>,
     #[command(flatten)]
     pairs: PairArgs,
-    /// Ends with exit code 1 if the second is slower by more than this, such as 5%, beyond the interval
+    /// Exit with code 1 if the second is slower by more: 5%
+    ///
+    /// The confidence interval must exclude smaller differences.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     fail_if_slower: Option<f64>,
     #[command(flatten)]
@@ -50,12 +54,12 @@ pub struct CompareArgs {
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     let share = number.filter(|percent| (0.0..=10_000.0).contains(percent)).map(|percent| percent / 100.0);
-    share.ok_or_else(|| "it is a percentage, such as 5%".to_owned())
+    share.ok_or_else(|| "expected a percentage, such as 5%".to_owned())
 }
 
 /// # Errors
-/// When one of them cannot be read or run, when they have no phase in common, or when the second is slower
-/// than it may be.
+/// When one cannot be read or run, when they have no phase in common, or when the second is slower than
+/// allowed.
 pub fn run(args: &CompareArgs, from: &config::From) -> anyhow::Result<()> {
     let comparison = match (&args.a, &args.b) {
         (Some(a), Some(b)) if args.pairs.command.is_empty() => {
@@ -63,14 +67,14 @@ pub fn run(args: &CompareArgs, from: &config::From) -> anyhow::Result<()> {
             let comparison = compare(&a, &b);
             anyhow::ensure!(
                 !comparison.phases.is_empty(),
-                "nothing to compare: the two have no engine and phase in common: {}",
+                "nothing to compare: the two runs have no engine and phase in common: {}",
                 b.path.display()
             );
             comparison
         }
         (Some(_), _) => {
             return Err(Usage(
-                "`-- run …` goes with --exe or --method, and not with two saved runs".to_owned(),
+                "`-- run …` needs --exe or --method; it cannot be used with two saved runs".to_owned(),
             )
             .into());
         }
@@ -89,7 +93,7 @@ fn judge(comparison: &Comparison, limit: f64) -> anyhow::Result<()> {
     match comparison.gate(limit) {
         Gate::Slower(why) => anyhow::bail!("{why}"),
         Gate::Unknown(why) => {
-            anyhow::bail!("whether the second is slower by {} % cannot be said: {why}", shown(limit))
+            anyhow::bail!("cannot decide whether the second is slower by {} %: {why}", shown(limit))
         }
         Gate::Passed(open) => {
             open.iter().for_each(|open| output::note(open));
@@ -98,13 +102,15 @@ fn judge(comparison: &Comparison, limit: f64) -> anyhow::Result<()> {
     }
 }
 
-/// What runs in turn, and how often.
+/// The programs or methods that run alternately, and how often.
 #[derive(Debug, clap::Args)]
 pub struct PairArgs {
-    /// A warpscope to run, given twice for the two that are compared, or once, of two methods
+    /// Program (a warpscope) to run; give it twice
+    ///
+    /// Once is enough with two --method.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["a", "b"], help_heading = "In turn")]
     exe: Vec<PathBuf>,
-    /// The --engine of the runs, given twice
+    /// Value of --engine for the runs; give it twice
     #[arg(
         long,
         value_name = "ENGINE",
@@ -114,7 +120,7 @@ pub struct PairArgs {
         help_heading = "In turn"
     )]
     method: Vec<String>,
-    /// Pairs of runs: the first, the second; the second, the first; and so on
+    /// Pairs of runs, in alternating order
     #[arg(
         long,
         value_name = "NUMBER",
@@ -124,20 +130,21 @@ pub struct PairArgs {
         help_heading = "In turn"
     )]
     pairs: u32,
-    /// What both do: `run` and its arguments, after `--`. One warm-up and three repeats, where they do not
-    /// say otherwise
+    /// Command for both, after `--`: run and its arguments
+    ///
+    /// Unless it sets them, one warm-up and three repeats.
     #[arg(last = true, value_name = "run ARGUMENTS", help_heading = "In turn")]
     pub command: Vec<OsString>,
 }
 
-/// Flags of `run` that say where its results go, which is decided here.
+/// Flags of `run` that are set here or make no sense here.
 const RESULTS: [&str; 6] = ["--out", "--json", "--record", "--neighbors", "--dry-run", "--profile"];
 
-/// What a run makes of repeats, where the command does not say.
+/// Defaults for a run of a pair.
 const SMALL: [(&str, &str); 2] = [("--warmup", "1"), ("--repeats", "3")];
 
 /// # Errors
-/// Wrong usage, or what a program fails with.
+/// Usage errors, and failures of a program.
 fn in_turn(args: &PairArgs, from: &config::From) -> anyhow::Result<Comparison> {
     let sides = sides(args)?;
     let folder = PartFolder::private(&std::env::temp_dir())
@@ -148,7 +155,7 @@ fn in_turn(args: &PairArgs, from: &config::From) -> anyhow::Result<Comparison> {
     let mut stage = bar.stage();
     for pair in 0..args.pairs {
         let mut both = [None, None];
-        // The first goes first in every other pair: what goes first may find the machine cooler.
+        // The order alternates, as the first of a pair may find the machine cooler.
         for (turn, side) in if pair % 2 == 0 { [0, 1] } else { [1, 0] }.into_iter().enumerate() {
             let done = (2 * pair + turn as u32) as f32 / (2 * args.pairs) as f32;
             stage(&format!("pair {} of {}", pair + 1, args.pairs), done);
@@ -164,12 +171,15 @@ fn in_turn(args: &PairArgs, from: &config::From) -> anyhow::Result<Comparison> {
         }
     }
     let comparison = pairs.compared().context("no pairs were run")?;
-    anyhow::ensure!(!comparison.phases.is_empty(), "nothing to compare: the two have no phase in common");
+    anyhow::ensure!(
+        !comparison.phases.is_empty(),
+        "nothing to compare: the two runs have no phase in common"
+    );
     Ok(comparison)
 }
 
-/// The file that the programs are to take their defaults from, where it is not the one that they take anyway:
-/// an empty one for none.
+/// The file of defaults to pass to the programs, unless they find it themselves; an empty one for
+/// `--no-config`.
 fn defaults(from: &config::From, folder: &Path) -> anyhow::Result<Option<PathBuf>> {
     Ok(match from {
         config::From::Usual => None,
@@ -185,10 +195,10 @@ fn defaults(from: &config::From, folder: &Path) -> anyhow::Result<Option<PathBuf
 /// The fewest pairs that can be compared.
 pub const FEW: u32 = FEWEST_PAIRS as u32;
 
-/// Takes the value of `--pairs`.
+/// Parses `--pairs`.
 ///
 /// # Errors
-/// A sentence, where it is no number of pairs that can be compared.
+/// A sentence, if the number of pairs cannot be compared.
 pub fn number(text: &str) -> Result<u32, String> {
     values::whole::<u32>(text)
         .ok()
@@ -201,25 +211,25 @@ pub fn number(text: &str) -> Result<u32, String> {
         })
 }
 
-/// Says how long the rest takes, by the first pair.
+/// Estimates the remaining time from the first pair.
 fn announce(pairs: u32, ms: f64) {
     let left = ms * f64::from(pairs - 1);
     if left > announce::LONG_MS {
         let more = text::count(u64::from(pairs) - 1, "more pair", "more pairs");
         let shorter = if pairs > FEW {
-            format!("; --pairs {} shortens it", (pairs / 2).max(FEW))
+            format!("; reduce it with --pairs {}", (pairs / 2).max(FEW))
         } else {
             String::new()
         };
         output::note(&format!(
-            "the first pair took {}; {more}, about {}{shorter}",
+            "the first pair took {}; {more} will take about {}{shorter}",
             planner::about(ms),
             planner::about(left)
         ));
     }
 }
 
-/// What stands on one side: a program, and the engine that is put into its command.
+/// One side of a comparison: a program, and the engine added to its command.
 struct Side {
     program: Program,
     method: Option<String>,
@@ -227,7 +237,7 @@ struct Side {
 
 impl Side {
     fn run(&self, command: &[OsString], out: &Path, defaults: Option<&Path>) -> anyhow::Result<()> {
-        // An earlier run is not to be taken for this one.
+        // A folder left by an earlier run must not be mistaken for this one's.
         if out.exists() {
             std::fs::remove_dir_all(out).with_context(|| format!("cannot write: {}", out.display()))?;
         }
@@ -244,22 +254,19 @@ impl Side {
     }
 }
 
-/// Both sides, where the flags name two.
+/// Both sides, as the flags give them.
 fn sides(args: &PairArgs) -> anyhow::Result<[Side; 2]> {
     let usage = |why: String| Err(Usage(why).into());
     if args.command.first().is_none_or(|first| first != "run") {
         return usage(
-            "what both are to run is missing: it stands behind `--`, such as `-- run --input FILE`"
-                .to_owned(),
+            "the command to run is missing; add it after `--`, such as `-- run --input FILE`".to_owned(),
         );
     }
     if let Some(flag) = RESULTS.iter().find(|flag| has(&args.command, flag)) {
-        return usage(format!(
-            "`{flag}` of the runs is not taken: their times are read from a temporary folder"
-        ));
+        return usage(format!("`{flag}` cannot be used in the runs; their results go to a temporary folder"));
     }
     if !args.method.is_empty() && has(&args.command, "--engine") {
-        return usage("--method sets the engine: leave out --engine".to_owned());
+        return usage("--method sets the engine; drop --engine".to_owned());
     }
     if args.exe.len() > 2
         || ![0, 2].contains(&args.method.len())
@@ -268,7 +275,7 @@ fn sides(args: &PairArgs) -> anyhow::Result<[Side; 2]> {
         let (programs, methods) = (args.exe.len(), args.method.len());
         return usage(format!("give --exe twice or --method twice; got {programs} and {methods}"));
     }
-    let own = || std::env::current_exe().context("this program does not find itself: name it by --exe");
+    let own = || std::env::current_exe().context("cannot find this program's own path; pass --exe");
     let programs: Vec<PathBuf> = if args.exe.is_empty() { vec![own()?] } else { args.exe.clone() };
     if args.exe.is_empty() {
         for method in &args.method {
@@ -282,7 +289,7 @@ fn sides(args: &PairArgs) -> anyhow::Result<[Side; 2]> {
     Ok([side(0, "the first"), side(1, "the second")])
 }
 
-/// Whether a flag is among the arguments, with its value behind it or after `=`.
+/// Whether a flag is among the arguments, with its value after it or after `=`.
 fn has(command: &[OsString], flag: &str) -> bool {
     command.iter().any(|argument| {
         let argument = argument.to_string_lossy();
@@ -290,27 +297,27 @@ fn has(command: &[OsString], flag: &str) -> bool {
     })
 }
 
-/// A program, and what it is called in errors.
+/// A program, and its name in errors.
 pub struct Program {
     pub path: PathBuf,
     pub name: &'static str,
 }
 
-/// How often it is asked whether it has ended. It is no part of what is measured.
+/// Poll interval for the program's end; it does not affect the measurements.
 const POLL: Duration = Duration::from_millis(5);
 
-/// How long a signal that ended the program may take to be heard here.
+/// Time for a signal that ended the program to arrive here too.
 const ECHO: Duration = Duration::from_millis(200);
 
-/// The exit code of wrong usage.
+/// The exit code of a usage error.
 const WRONG_USAGE: i32 = 2;
 
 impl Program {
-    /// Runs it without its output, and with a file of defaults unless it is to find its own. A variable names
-    /// the file: programs that do not know of such files go by it.
+    /// Runs the program, discarding its output. `defaults` is passed in the environment variable, which
+    /// programs without `--config` ignore.
     ///
     /// # Errors
-    /// The last line of its stderr, where it fails.
+    /// The last line of its stderr, if it fails.
     pub fn run(&self, arguments: &[OsString], defaults: Option<&Path>) -> anyhow::Result<()> {
         let mut command = Command::new(&self.path);
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
@@ -335,20 +342,20 @@ impl Program {
         }
         let why = last.trim().trim_start_matches("error: ");
         let how = status.code().map_or_else(|| status.to_string(), |code| format!("exit code {code}"));
-        let why = if why.is_empty() { "it did not say why" } else { why };
+        let why = if why.is_empty() { "no message" } else { why };
         let sentence = format!("{} program failed ({how}): {why}: {}", self.name, self.path.display());
         Err(if status.code() == Some(WRONG_USAGE) { Usage(sentence).into() } else { anyhow!(sentence) })
     }
 }
 
-/// Until it has ended; ends it when this program is asked to stop.
+/// Waits until the program ends; kills it if this program is asked to stop.
 fn wait(child: &mut Child) -> anyhow::Result<ExitStatus> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
         }
         if stop::asked().is_some() {
-            // What it leaves lies in our temporary folder.
+            // Its files are in our temporary folder.
             let _ = child.kill();
             let _ = child.wait();
             bail!("stopped");
@@ -368,7 +375,7 @@ fn last_line(stderr: ChildStderr) -> String {
     last
 }
 
-/// A comparison as text.
+/// Formats a comparison as text.
 fn table(comparison: &Comparison) -> String {
     let counted = if comparison.pairs.is_some() { "pairs" } else { "of" };
     let mut rows = vec![
@@ -397,10 +404,9 @@ fn table(comparison: &Comparison) -> String {
         rows.push(row(format!("{} ({engines})", phase.phase.name()), phase));
     }
     rows.extend(comparison.total.iter().map(|total| row("total".to_owned(), total)));
-    // A is the first, B the second.
     let mut out = comparison.sentence().map(|sentence| sentence + "\n").unwrap_or_default();
     out += &text::table(&rows, &[1, 3, 4, 6, 7, 8]);
-    // The sentence names the rule where it excludes a search.
+    // The sentence already quotes the rule if it excluded a search.
     if comparison.phases.iter().any(|phase| phase.a.excluded + phase.b.excluded > 0) && !out.contains(RULE) {
         out += &format!("Excluded repeats: {RULE}.\n");
     }
@@ -408,16 +414,15 @@ fn table(comparison: &Comparison) -> String {
         out += "Total: upload, index, one search, download.\n";
     }
     if comparison.parameters.is_empty() {
-        out +=
-            "Whether they are the same job is not known: a timings.csv alone does not say what was asked.\n";
+        out += "A timings.csv does not record the job, so the two may be different jobs.\n";
     }
     match (&comparison.answers, &comparison.no_answers) {
         (Some(answers), _) => out += &format!("{}\n", answers.sentence()),
-        (None, Some(why)) => out += &format!("Neighbours are not compared: {why}.\n"),
+        (None, Some(why)) => out += &format!("Neighbours not compared: {why}.\n"),
         (None, None) => {}
     }
     if !comparison.differences.is_empty() {
-        out += "the runs differ in\n";
+        out += "the runs differ in:\n";
         out.extend(comparison.differences.iter().map(|difference| format!("  {difference}\n")));
     }
     out

@@ -1,8 +1,8 @@
-//! A file of defaults: sections named like commands, keys like their long flags. What is on the command line
-//! wins.
+//! Defaults of flags from a TOML file: sections are named after commands, keys after their long flags. The
+//! command line wins.
 //!
-//! A value becomes the default of its flag, so that flags that need or exclude one another are held against
-//! what was typed alone; a default that what was typed excludes is left out.
+//! A value becomes the default of its flag, so `requires` and `conflicts_with` apply only to what was typed.
+//! A default that conflicts with a typed flag is dropped.
 
 use std::collections::HashSet;
 use std::ffi::OsString;
@@ -20,52 +20,49 @@ use super::usage::Usage;
 use crate::nearest::nearest;
 use crate::{files, memory};
 
-/// Names another file, where there is no flag.
+/// Environment variable with the path of the file, used if `--config` is not given.
 pub const VARIABLE: &str = "WARPSCOPE_CONFIG";
 
-/// A larger file is not a configuration.
+/// Limit on the file's size; a larger file is not a configuration.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// Bytes of memory for each byte of a configuration: as a tree, as words and as values of flags.
+/// Memory per byte of a configuration: the parsed tree, the words and the flags' values.
 const PARSED: u64 = 128;
 
 const CONFIG: &str = "config";
 const NO_CONFIG: &str = "no-config";
 
-/// Which file defaults come from.
+/// Where defaults come from.
 #[derive(Debug, PartialEq)]
 pub enum From {
-    /// The variable's or the user's, if there is one.
+    /// The file of the environment variable or of the user, if there is one.
     Usual,
     File(PathBuf),
     Nowhere,
 }
 
-/// What a file gave.
+/// The defaults that a file provided.
 #[derive(Debug, Default)]
 pub struct Defaults {
     file: PathBuf,
-    /// The section, which is the command.
+    /// The section, named after the command.
     section: String,
-    /// Flags that have their default from it, with their dashes.
+    /// Flags with a default from the file, including their dashes.
     flags: Vec<String>,
 }
 
 impl Defaults {
-    /// What an error is to say more, where it is about a flag that nobody typed.
+    /// An addition to an error about a flag that came from the file.
     pub fn tip(&self, error: &str) -> Option<String> {
         let is_word = |c: char| c.is_ascii_alphanumeric() || c == '-';
         let mut words = error.split(|c: char| !is_word(c));
         let flag = words.find(|word| self.flags.iter().any(|flag| flag == word))?;
         let (key, section) = (flag.trim_start_matches('-'), &self.section);
-        Some(format!(
-            "; {key} is a default of [{section}] in {}, which --no-config leaves out",
-            self.file.display()
-        ))
+        Some(format!("; {key} is set under [{section}] in {} (--no-config ignores it)", self.file.display()))
     }
 }
 
-/// The flags, which all commands take.
+/// The flags that every command accepts.
 pub fn flags() -> [Arg; 2] {
     let heading = "Defaults";
     [
@@ -74,18 +71,18 @@ pub fn flags() -> [Arg; 2] {
             .value_name("FILE")
             .global(true)
             .help_heading(heading)
-            .help("Takes defaults of flags from this file instead of the user's"),
+            .help("File with defaults of flags, instead of the user's"),
         Arg::new(NO_CONFIG)
             .long(NO_CONFIG)
             .action(ArgAction::SetTrue)
             .global(true)
             .help_heading(heading)
-            .help("Takes defaults of flags from no file"),
+            .help("Ignore files with defaults of flags"),
     ]
 }
 
-/// Takes these flags out of a command line, where they may stand anywhere before `--`: the file is read
-/// before the rest is understood.
+/// Removes these flags from a command line, wherever they are before `--`; the file must be read before the
+/// rest can be parsed.
 ///
 /// # Errors
 /// [`Usage`].
@@ -103,8 +100,7 @@ pub fn take(arguments: impl IntoIterator<Item = OsString>) -> Result<(Vec<OsStri
             Some(CONFIG) => {
                 let file = arguments.next().filter(|file| !file.is_empty());
                 from = From::File(
-                    file.ok_or_else(|| Usage("--config <FILE>: the name of a file is needed".to_owned()))?
-                        .into(),
+                    file.ok_or_else(|| Usage("--config <FILE>: file name missing".to_owned()))?.into(),
                 );
             }
             Some(flag)
@@ -119,17 +115,16 @@ pub fn take(arguments: impl IntoIterator<Item = OsString>) -> Result<(Vec<OsStri
     Ok((rest, from))
 }
 
-/// A command with the defaults of the file for the subcommand of a command line, and which they are.
+/// Adds the file's defaults to the subcommand on the command line, and tells which were added.
 ///
 /// # Errors
-/// A file that was named and is not there, and what is wrong in it.
+/// If a named file does not exist, or the file is invalid.
 pub fn with_defaults(
     command: Command,
     from: &From,
     arguments: &[OsString],
 ) -> anyhow::Result<(Command, Defaults)> {
-    // A window that opens on a file has no flags; and nothing that is wrong in the file keeps it from
-    // opening.
+    // Opening the window on a file uses no flags, and an invalid file must not prevent it.
     let Some(name) = super::first_word(arguments)
         .and_then(|name| command.find_subcommand(name))
         .map(|found| found.get_name().to_owned())
@@ -158,7 +153,7 @@ pub fn with_defaults(
     Ok((command, Defaults { file: path, section: name, flags }))
 }
 
-/// The file and what is in it; the user's own need not be there.
+/// The file and its content. The user's own file is optional.
 fn read(from: &From) -> anyhow::Result<Option<(PathBuf, String)>> {
     let named = match from {
         From::Nowhere => return Ok(None),
@@ -174,7 +169,7 @@ fn read(from: &From) -> anyhow::Result<Option<(PathBuf, String)>> {
     match text {
         Ok(text) => match memory::check(PARSED * text.len() as u64) {
             Ok(()) => Ok(Some((path, text))),
-            Err(short) => bail!("the configuration {short}; make it shorter: {}", path.display()),
+            Err(short) => bail!("the configuration {short}; shorten it: {}", path.display()),
         },
         Err(why) => bail!("cannot read the configuration: {why}: {}", path.display()),
     }
@@ -185,19 +180,19 @@ fn malformed(why: &toml::de::Error, text: &str, path: &Path) -> anyhow::Error {
     anyhow!("line {line}: {}: {}", why.message(), path.display())
 }
 
-/// Refuses sections and keys that there are not, and values that their flags do not take.
+/// Refuses unknown sections and keys, and values that their flags reject.
 fn check(command: &Command, table: &Table) -> anyhow::Result<()> {
     for (name, section) in table {
         let names = || command.get_subcommands().map(Command::get_name);
         let Value::Table(section) = section else {
-            bail!("`{name}` is outside any section: sections are named like commands, such as [knn]")
+            bail!("`{name}` is outside any section; put it under a command's section, such as [knn]")
         };
         let Some(of) = command.find_subcommand(name) else {
             let meant = nearest(name, names()).map_or_else(
-                || "sections are named like commands".to_owned(),
+                || "sections are named after commands".to_owned(),
                 |meant| format!("did you mean [{meant}]?"),
             );
-            bail!("there is no command for the section [{name}]: {meant}");
+            bail!("unknown section [{name}]: {meant}");
         };
         for (key, value) in section {
             check_key(of, key, value).map_err(|why| anyhow!("[{name}] {key}: {why}"))?;
@@ -215,29 +210,22 @@ fn check_key(of: &Command, key: &str, value: &Value) -> anyhow::Result<()> {
             .collect();
         match nearest(key, keys.iter().copied()) {
             Some(meant) => bail!("the command has no flag --{key}: did you mean {meant}?"),
-            None => bail!("the command has no flag --{key}; `warpscope {} --help` lists them", of.get_name()),
+            None => bail!("the command has no flag --{key}; see `warpscope {} --help`", of.get_name()),
         }
     };
     let in_required = |group: &&clap::ArgGroup| {
         group.is_required_set() && group.get_args().any(|id| id == argument.get_id())
     };
     if argument.is_required_set() || of.get_groups().any(|group| in_required(&group)) {
-        bail!("it has no default, as it says what the command works on");
+        bail!("a required argument cannot have a default");
     }
     let is_flag = matches!(argument.get_action(), ArgAction::SetTrue);
     if is_flag != matches!(value, Value::Boolean(_)) {
-        bail!(
-            "{}",
-            if is_flag {
-                "it is a flag, true or false"
-            } else {
-                "it takes a value, and is neither true nor false"
-            }
-        );
+        bail!("{}", if is_flag { "must be true or false" } else { "expected a value, not true or false" });
     }
     let Some(text) = text_of(value)?.filter(|_| !is_flag) else { return Ok(()) };
     let tried = of.clone().no_binary_name(true).try_get_matches_from([format!("--{key}={text}")]);
-    // What else a command needs is not the file's.
+    // Other errors, such as missing arguments, are not about this value.
     match tried {
         Err(why)
             if matches!(
@@ -251,12 +239,12 @@ fn check_key(of: &Command, key: &str, value: &Value) -> anyhow::Result<()> {
     }
 }
 
-/// The argument of a key.
+/// The argument that a key names.
 fn flag<'a>(of: &'a Command, key: &str) -> Option<&'a Arg> {
     of.get_arguments().find(|argument| argument.get_long() == Some(key) && key != CONFIG && key != NO_CONFIG)
 }
 
-/// A value as it is typed; nothing for a flag that is not set.
+/// A value as it would be typed; `None` for a flag that is not set.
 fn text_of(value: &Value) -> anyhow::Result<Option<String>> {
     Ok(Some(match value {
         Value::Boolean(false) => return Ok(None),
@@ -269,12 +257,12 @@ fn text_of(value: &Value) -> anyhow::Result<Option<String>> {
             texts.unwrap_or_default().join(",")
         }
         Value::Datetime(_) | Value::Table(_) => {
-            bail!("a value is a text, a number, true or false, or a list of these")
+            bail!("expected a string, a number, a boolean or a list of these")
         }
     }))
 }
 
-/// The ids of what was typed after the subcommand.
+/// The ids of the arguments typed after the subcommand.
 fn typed(command: &Command, arguments: &[OsString]) -> HashSet<String> {
     let matches = command.clone().ignore_errors(true).try_get_matches_from(arguments).ok();
     let Some((_, of)) = matches.as_ref().and_then(clap::ArgMatches::subcommand) else {
@@ -284,7 +272,7 @@ fn typed(command: &Command, arguments: &[OsString]) -> HashSet<String> {
     of.ids().filter(by_hand).map(|id| id.as_str().to_owned()).collect()
 }
 
-/// Whether something else was typed that excludes an argument, or that it excludes.
+/// Whether an argument conflicts with one that was typed.
 fn is_excluded(of: &Command, argument: &Arg, typed: &HashSet<String>) -> bool {
     let id = argument.get_id();
     let others =
@@ -333,10 +321,10 @@ mod tests {
             section: "knn".to_owned(),
             flags: vec!["--exclude-self".to_owned(), "--k".to_owned()],
         };
-        let tip = defaults.tip("--exclude-self: the query is a place, and so no row of the cloud");
+        let tip = defaults.tip("--exclude-self: the query is a point, not a row of the cloud");
         assert_eq!(
             tip.as_deref(),
-            Some("; exclude-self is a default of [knn] in w.toml, which --no-config leaves out")
+            Some("; exclude-self is set under [knn] in w.toml (--no-config ignores it)")
         );
         assert_eq!(
             [defaults.tip("--keys: too few"), Defaults::default().tip("--k: too large")],
@@ -351,35 +339,27 @@ mod tests {
     #[test]
     fn what_is_no_default_is_refused_with_section_and_key() {
         for (text, why) in [
-            ("k = 3", "`k` is outside any section: sections are named like commands, such as [knn]"),
-            ("[rnu]", "there is no command for the section [rnu]: did you mean [run]?"),
-            ("[search]", "there is no command for the section [search]: sections are named like commands"),
+            ("k = 3", "`k` is outside any section; put it under a command's section, such as [knn]"),
+            ("[rnu]", "unknown section [rnu]: did you mean [run]?"),
+            ("[search]", "unknown section [search]: sections are named after commands"),
             ("[run]\nrepeat = 3", "[run] repeat: the command has no flag --repeat: did you mean repeats?"),
-            (
-                "[run]\nfast = 3",
-                "[run] fast: the command has no flag --fast; `warpscope run --help` lists them",
-            ),
-            (
-                "[run]\ninput = \"a.csv\"",
-                "[run] input: it has no default, as it says what the command works on",
-            ),
-            ("[run]\nprofile = 1", "[run] profile: it is a flag, true or false"),
-            ("[run]\nk = true", "[run] k: it takes a value, and is neither true nor false"),
-            (
-                "[run]\nk = 1979-05-27",
-                "[run] k: a value is a text, a number, true or false, or a list of these",
-            ),
+            ("[run]\nfast = 3", "[run] fast: the command has no flag --fast; see `warpscope run --help`"),
+            ("[run]\ninput = \"a.csv\"", "[run] input: a required argument cannot have a default"),
+            ("[run]\nprofile = 1", "[run] profile: must be true or false"),
+            ("[run]\nk = true", "[run] k: expected a value, not true or false"),
+            ("[run]\nk = 1979-05-27", "[run] k: expected a string, a number, a boolean or a list of these"),
             (
                 "[run]\nk = \"many\"",
-                "[run] k: invalid value 'many' for '--k <NUMBER>': a whole number is needed, such as 1000 \
-                 or 1e6",
+                "[run] k: invalid value 'many' for '--k <NUMBER>': expected a whole number, such as 1000 or \
+                 1e6",
             ),
         ] {
             assert_eq!(refused(text), why, "{text}");
         }
-        assert!(refused("[knn]\nmetric = \"euclidean\"").starts_with(
-            "[knn] metric: invalid value 'euclidean' for '--metric <METRIC>': it is called l2 here"
-        ));
+        assert!(
+            refused("[knn]\nmetric = \"euclidean\"")
+                .starts_with("[knn] metric: invalid value 'euclidean' for '--metric <METRIC>': use l2")
+        );
     }
 
     #[test]

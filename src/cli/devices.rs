@@ -1,4 +1,4 @@
-//! `warpscope devices`: what can run here.
+//! `warpscope devices`: lists what can run here.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use crate::run::Engines;
 
 #[derive(Debug, clap::Args)]
 pub struct DevicesArgs {
-    /// Shows this engine alone, with what it counts
+    /// Show only this engine, with its counters
     #[arg(
         value_name = "ENGINE",
         value_parser = PossibleValuesParser::new(registry::ENGINES.iter().map(|engine| engine.id.as_str()))
@@ -24,7 +24,7 @@ pub struct DevicesArgs {
     json: JsonArgs,
 }
 
-/// The version of what `--json` prints.
+/// The version of the layout of `--json`.
 const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -41,9 +41,9 @@ struct Line {
     group: Group,
     device_id: DeviceId,
     can_run: bool,
-    /// What the device is, where the engine can run there.
+    /// The device, if the engine can run there.
     device: Option<DeviceInfo>,
-    /// What is missing and how to get it, where it cannot.
+    /// What is missing and how to get it, otherwise.
     why: Option<String>,
 }
 
@@ -71,25 +71,25 @@ pub fn run(args: &DevicesArgs) -> anyhow::Result<()> {
     }
     let counted = match (&args.engine, engines.as_slice()) {
         (Some(_), [engine]) => counted(engine),
-        _ => "\nWhat an engine counts: warpscope devices ENGINE\n".to_owned(),
+        _ => "\nCounters of an engine: warpscope devices ENGINE\n".to_owned(),
     };
     output::print(&format!("{}{}{counted}", listed(&lines), parameters(&engines)))
 }
 
-/// What an engine counts for each query.
+/// Lists an engine's per-query counters.
 fn counted(engine: &Descriptor) -> String {
     if engine.measures.is_empty() {
-        return format!("\n{} counts nothing.\n", engine.id);
+        return format!("\n{} has no counters.\n", engine.id);
     }
     let rows: Vec<Vec<String>> = engine
         .measures
         .iter()
         .map(|measure| vec![format!("  {}", measure.name), measure.help.to_owned()])
         .collect();
-    format!("\nWhat {} counts for each query\n{}", engine.id, text::table(&rows, &[]))
+    format!("\nCounters of {}, per query\n{}", engine.id, text::table(&rows, &[]))
 }
 
-/// What engines' parameters mean, as a method spells them.
+/// Lists the engines' parameters, as they are written in a method.
 fn parameters(engines: &[&'static Descriptor]) -> String {
     let of = |engine: &&'static Descriptor| {
         let rows: Vec<Vec<String>> = engine
@@ -112,7 +112,7 @@ fn parameters(engines: &[&'static Descriptor]) -> String {
     engines.iter().filter_map(of).collect()
 }
 
-/// As text, under the groups' titles. What was said of a device is not said again.
+/// Formats lines under their groups' titles. Details of a device appear once.
 fn listed(lines: &[Line]) -> String {
     let (mut said, mut reasons) = (HashSet::new(), HashSet::new());
     let (mut rows, mut groups) = (Vec::new(), Vec::new());

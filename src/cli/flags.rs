@@ -1,5 +1,4 @@
-//! Flags that several commands take, each declared once; a command that words some otherwise says so with
-//! `mut_args`.
+//! Flags shared by several commands, each declared once. A command rewords one with `mut_args`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,11 +26,14 @@ use crate::run::{EngineChoice, RunRecord, RunSpec, SomeRun, usual};
 /// How a file is read as a table of coordinates.
 #[derive(Clone, Debug, Args)]
 pub struct FileArgs {
-    /// Takes these columns as coordinates, by name or 0-based number: lon,lat or 0-63
+    /// Coordinate columns, by name or number: lon,lat or 0-63
+    ///
+    /// Numbers start at 0.
     #[arg(long, value_name = "NAMES", help_heading = "Cloud", value_parser = columns::parse)]
     pub columns: Option<ColumnChoice>,
-    /// Passes over the first lines of a text, which are none of its table; written FILE:skip-lines=NUMBER for
-    /// other files
+    /// Lines to skip at the start of a text file
+    ///
+    /// For other files, such as queries, write FILE:skip-lines=NUMBER.
     #[arg(
         long,
         value_name = "NUMBER",
@@ -44,7 +46,7 @@ pub struct FileArgs {
 }
 
 impl FileArgs {
-    /// The path by which a file is read without the lines that are skipped.
+    /// The path, with the lines to skip written into it.
     pub fn path(&self, path: &Path) -> PathBuf {
         if self.skip_lines == 0 {
             path.to_owned()
@@ -63,15 +65,16 @@ impl FileArgs {
 pub struct CloudArgs {
     #[command(flatten)]
     pub file: FileArgs,
-    /// Leaves rows with NaN or infinite values out (and, with the metrics angular and cosine, zero rows)
-    /// instead of refusing them
+    /// Drop rows with NaN or infinite values
+    ///
+    /// Without it, such data are refused. With the metrics angular and cosine, zero rows are dropped as well.
     #[arg(long, help_heading = "Cloud")]
     pub drop_nonfinite: bool,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct SeedArgs {
-    /// Seeds generated clouds, drawn queries and shuffled order
+    /// Seed for generation, query sampling and shuffling
     #[arg(
         long,
         value_name = "NUMBER",
@@ -90,10 +93,10 @@ pub struct SeedArgs {
     mut_args(|arg| if arg.get_id() == "columns" { arg.conflicts_with("generate") } else { arg })
 )]
 pub struct SourceArgs {
-    /// Reads the cloud from a file
+    /// File to read the cloud from
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
-    /// Generates the cloud: name:key=value,… such as uniform:n=100000,d=2
+    /// Generated cloud, such as uniform:n=100000,d=2
     #[arg(long, value_name = "SPEC")]
     generate: Option<String>,
     #[command(flatten)]
@@ -103,7 +106,7 @@ pub struct SourceArgs {
 }
 
 impl SourceArgs {
-    /// Where the cloud comes from; `None` where neither is given, which only `sweep` and `recall` accept.
+    /// Where the cloud comes from; `None` if neither flag is given, which only `sweep` and `recall` accept.
     pub fn source(&self) -> Option<Source> {
         match (&self.input, &self.generate) {
             (Some(path), _) => Some(self.cloud.file.source(path)),
@@ -114,12 +117,12 @@ impl SourceArgs {
 
 #[derive(Clone, Debug, Args)]
 pub struct QueriesArgs {
-    /// Whose neighbours are asked for [default: 1000, or all where there are fewer]
+    /// Queries [default: 1000 rows, or all if there are fewer]
     ///
-    /// The rows of a FILE; COUNT rows of the cloud, drawn with the seed; all of its rows; or those of a list:
-    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number a line); or one place in the cloud's own
-    /// units that need not be a row: at:-0.1275,51.507. A file named like a number is ./1000; the queries of
-    /// a benchmark in HDF5 are FILE.hdf5:test.
+    /// FILE: the rows of a file. COUNT: that many rows of the cloud, sampled with the seed. all: every row.
+    /// rows:0,5,10-20 (ends included) or rows:@FILE (one number per line): listed rows. at:-0.1275,51.507:
+    /// one point in the cloud's own units; it need not be a row. Write ./1000 for a file named like a number,
+    /// and FILE.hdf5:test for the queries of an HDF5 benchmark.
     #[arg(long, value_name = "FILE|COUNT|all|rows:LIST|at:X,Y,…", help_heading = "Search")]
     pub queries: Option<QueryChoice>,
 }
@@ -140,21 +143,25 @@ pub struct KArgs {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct MetricArgs {
-    /// Distance metric [default: haversine for longitude and latitude, sky for positions in the sky, else l2]
+    /// Distance metric [default: haversine, sky or l2 by columns]
+    ///
+    /// The default is haversine for longitude and latitude, sky for positions in the sky, else l2.
     #[arg(long, value_parser = metrics(), help_heading = "Search")]
     pub metric: Option<Ranking>,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ExcludeSelfArgs {
-    /// Leaves a query's own row out of its neighbours
+    /// Exclude each query's own row from its neighbours
     #[arg(long, help_heading = "Search")]
     pub exclude_self: bool,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct OrderArgs {
-    /// In what order points are met; shuffled is what the theory of merges assumes
+    /// Processing order of the points
+    ///
+    /// The expected number of merges assumes shuffled order.
     #[arg(
         long,
         default_value = "file",
@@ -164,7 +171,7 @@ pub struct OrderArgs {
     pub order: Order,
 }
 
-/// The order of a name that clap has checked.
+/// clap has already checked the name.
 fn order(name: &str) -> Order {
     if name == Order::Shuffled.name() { Order::Shuffled } else { Order::File }
 }
@@ -180,10 +187,10 @@ pub struct MethodArgs {
     pub own: ExcludeSelfArgs,
 }
 
-/// What answers, and where.
+/// Which engine answers, on which device.
 #[derive(Clone, Debug, Args)]
 pub struct EngineArgs {
-    /// What answers, and how: an engine, or ENGINE:key=value,… with its parameters
+    /// Engine, optionally with parameters: ENGINE:key=value,…
     #[arg(
         long,
         value_name = "ENGINE",
@@ -196,10 +203,12 @@ pub struct EngineArgs {
     pub device: DeviceArgs,
 }
 
-/// What answers, of several engines, and where.
+/// Which engines answer, on which device.
 #[derive(Clone, Debug, Args)]
 pub struct EngineListArgs {
-    /// Which engines, such as cuda,lockstep; auto, the default, is all that can run
+    /// Engines, such as cuda,lockstep [default: auto]
+    ///
+    /// `auto` means all engines that can run in `verify`, and the planner's choice for each run in `sweep`.
     #[arg(long, value_name = "LIST", value_parser = values::engines(), help_heading = "Search")]
     engine: Vec<Vec<EngineChoice>>,
     #[command(flatten)]
@@ -214,13 +223,12 @@ impl EngineListArgs {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct DeviceArgs {
-    /// Where the engine runs: cpu, or a GPU by its number, 0, 1, … [default: the first that the engine runs
-    /// on]
+    /// Device: cpu, or a GPU number [default: the engine's first]
     #[arg(long, value_name = "DEVICE", help_heading = "Search")]
     pub device: Option<DeviceId>,
 }
 
-/// A search of which everything but the engine is asked for in the same way.
+/// A search problem, without engine and device.
 #[derive(Clone, Debug, Args)]
 pub struct ProblemArgs {
     #[command(flatten)]
@@ -235,7 +243,7 @@ pub struct ProblemArgs {
 
 impl ProblemArgs {
     pub fn request(&self, engines: Vec<EngineChoice>, device: DeviceArgs) -> Request {
-        // clap has asked for a cloud.
+        // clap requires one of the two, so the fallback is never used.
         let source =
             self.source.source().unwrap_or_else(|| Source::Generate { spec: String::new(), seed: 0 });
         Request {
@@ -248,7 +256,7 @@ impl ProblemArgs {
 }
 
 impl MethodArgs {
-    /// What is searched by this method, from a source with its flags.
+    /// The request for a source, with the flags of the cloud and this method.
     pub fn request(&self, flags: &SourceArgs, source: Source, k: usize) -> Request {
         Request {
             drop_nonfinite: flags.cloud.drop_nonfinite,
@@ -263,22 +271,21 @@ impl MethodArgs {
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct DryRunArgs {
-    /// Predicts how long each engine takes and says which would answer, without searching
+    /// Predict times and choose an engine, without searching
     #[arg(long)]
     pub dry_run: bool,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
 pub struct JsonArgs {
-    /// Prints JSON
+    /// Print JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// How many threads the processor's work is shared among.
 #[derive(Clone, Copy, Debug, Args)]
 pub struct ThreadsArgs {
-    /// Threads of the processor that take part [default: as many as it has]
+    /// Number of CPU threads [default: all]
     #[arg(
         long,
         value_name = "NUMBER",
@@ -289,43 +296,47 @@ pub struct ThreadsArgs {
     pub threads: Option<usize>,
 }
 
-/// More than any processor has is a slip.
+/// A larger number is taken for a typing error.
 const MOST_THREADS: usize = 1024;
 
 fn threads(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| (1..=MOST_THREADS).contains(number));
-    number.ok_or_else(|| format!("`{text}` is no number of threads, from 1 to {MOST_THREADS}"))
+    number.ok_or_else(|| format!("invalid number of threads `{text}`: must be between 1 and {MOST_THREADS}"))
 }
 
-/// `--record`: what was run as a file that opens elsewhere, for `run` and `sweep`.
+/// `--record` of `run` and `sweep`.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Results")]
 pub struct RecordArgs {
-    /// Writes everything into a recording, which `warpscope FILE` opens on any machine: FILE.warpscope
+    /// Recording to write, FILE.warpscope
+    ///
+    /// `warpscope FILE` opens it on any machine.
     #[arg(long, value_name = "FILE", value_parser = recording_path)]
     record: Option<PathBuf>,
-    /// Leaves the points out of the recording; opened, they are read again from where they came from
+    /// Leave the points out of the recording
+    ///
+    /// When it is opened, they are read again from their source.
     #[arg(long, requires = "record")]
     no_points: bool,
 }
 
-/// Knows before the search, not after it, that nobody could open the file by its name.
+/// Checks the extension before the search: a recording with another one could not be opened.
 fn recording_path(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     if recording::is_recording(&path) {
         Ok(path)
     } else {
-        Err(format!("a recording's name ends in .{}", recording::EXTENSION))
+        Err(format!("the name of a recording must end in .{}", recording::EXTENSION))
     }
 }
 
 impl RecordArgs {
-    /// Whether there is anything to write.
+    /// Whether a recording was requested.
     pub fn is_asked(&self) -> bool {
         self.record.is_some()
     }
 
-    /// Tries whether it could be written.
+    /// Checks that the file could be written.
     ///
     /// # Errors
     /// One sentence saying why it cannot be written.
@@ -333,22 +344,22 @@ impl RecordArgs {
         Ok(self.record.as_deref().map_or(Ok(()), export::check)?)
     }
 
-    /// Refuses to write over what is searched.
+    /// Refuses to overwrite an input.
     ///
     /// # Errors
-    /// When the recording has the name of an input.
+    /// When the recording has the path of an input.
     pub fn spare(&self, spec: &RunSpec) -> anyhow::Result<()> {
         paths::spare(spec, self.record.clone())
     }
 
-    /// Writes what was run, if that was asked, and gives the file.
+    /// Writes the recording, if requested, and returns its path.
     ///
     /// # Errors
-    /// Why it was not written.
+    /// When it cannot be written.
     pub fn write(&self, records: Vec<Arc<RunRecord>>) -> anyhow::Result<Option<PathBuf>> {
         let Some(path) = &self.record else { return Ok(None) };
         if records.is_empty() {
-            output::note(&format!("nothing was run, so nothing is recorded: {}", path.display()));
+            output::note(&format!("no run finished; recording not written: {}", path.display()));
             return Ok(None);
         }
         let runs: Vec<Recorded> = records
@@ -361,22 +372,25 @@ impl RecordArgs {
     }
 }
 
-/// `--graph`: the graph of neighbours as a file, for `analyse` and `knn`.
+/// `--graph` of `analyse` and `knn`.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Graph")]
 pub struct GraphArgs {
-    /// Writes the graph of neighbours to a file: an edge from every row to each of its neighbours, without
-    /// the row itself
+    /// File to write the neighbour graph to
+    ///
+    /// Each row has an edge to each of its neighbours; the row itself is excluded.
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
-    /// As what: umap (.npz of indices and distances, own row first, as precomputed_knn takes them), csr (.npz
-    /// as SciPy's load_npz reads it) or edges (.csv, .tsv, .parquet, .arrow) [default: edges]
+    /// Graph format: umap, csr or edges [default: edges]
+    ///
+    /// umap: .npz of indices and distances, own row first, as precomputed_knn expects. csr: .npz for SciPy's
+    /// load_npz. edges: .csv, .tsv, .parquet or .arrow.
     #[arg(long, value_name = "KIND", requires = "graph", hide_possible_values = true)]
     graph_as: Option<GraphKind>,
-    /// Joins two rows, both ways, where either is among the other's neighbours
+    /// Join two rows if either is a neighbour of the other
     #[arg(long, requires = "graph", conflicts_with = "mutual")]
     symmetrise: bool,
-    /// Joins two rows only where each is among the other's neighbours
+    /// Join two rows only if each is a neighbour of the other
     #[arg(long, requires = "graph")]
     mutual: bool,
 }
@@ -402,18 +416,18 @@ impl GraphArgs {
         }
     }
 
-    /// Refuses a name that does not end as what is written, and what is no graph of its kind.
+    /// Refuses file extensions that do not match the format, and link options that the format cannot store.
     ///
     /// # Errors
-    /// [`Usage`], or that the ending is unknown.
+    /// [`Usage`], or an unknown extension.
     pub fn check(&self) -> anyhow::Result<()> {
         let Some(path) = &self.graph else { return Ok(()) };
         match self.graph_as {
             Some(GraphKind::Umap) if self.links() != Links::Directed => {
                 let flag = if self.mutual { "--mutual" } else { "--symmetrise" };
                 bail!(Usage(format!(
-                    "{flag}: umap needs as many neighbours of each row; take --graph-as csr, or leave \
-                     {flag} out"
+                    "{flag}: umap needs the same number of neighbours for each row; use --graph-as csr or \
+                     drop {flag}"
                 )));
             }
             Some(GraphKind::Umap | GraphKind::Csr) => {
@@ -423,7 +437,7 @@ impl GraphArgs {
             Some(GraphKind::Edges) => TableFormat::of(path).map(|_| ())?,
             None if TableFormat::of(path)? == TableFormat::Npz => {
                 bail!(Usage(format!(
-                    "--graph: an .npz holds several kinds: give --graph-as umap or csr: {}",
+                    "--graph: an .npz has several formats; add --graph-as umap or csr: {}",
                     path.display()
                 )))
             }
@@ -432,15 +446,15 @@ impl GraphArgs {
         Ok(())
     }
 
-    /// Refuses more neighbours than there are other rows, where empty ranks have no meaning.
+    /// umap has no value for an empty rank, so k must not exceed the number of other rows.
     ///
     /// # Errors
-    /// That there are more.
+    /// When k is too large.
     pub fn check_rows(&self, rows: usize, k: usize) -> anyhow::Result<()> {
         match &self.graph {
             Some(path) if self.graph_as == Some(GraphKind::Umap) && k >= rows => {
                 bail!(
-                    "--graph-as umap: k = {k} is more than the {}: {}",
+                    "--graph-as umap: k = {k} exceeds the {}: {}",
                     text::count(rows as u64 - 1, "other row", "other rows"),
                     path.display()
                 )
@@ -449,10 +463,10 @@ impl GraphArgs {
         }
     }
 
-    /// Writes it, and gives the file.
+    /// Writes the graph, if requested, and returns its path.
     ///
     /// # Errors
-    /// Why it was not written.
+    /// When it cannot be written.
     pub fn write(&self, graph: &KnnGraph<'_>, cloud: &PointCloud) -> anyhow::Result<Option<&Path>> {
         let Some(path) = &self.graph else { return Ok(None) };
         let form = match self.graph_as.unwrap_or(GraphKind::Edges) {

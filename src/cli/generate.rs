@@ -1,4 +1,4 @@
-//! `warpscope generate`: a cloud from a spec, written to a file.
+//! `warpscope generate`: writes a generated cloud to a file.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -15,21 +15,23 @@ use crate::run::usual;
 #[derive(Debug, clap::Args)]
 #[command(after_help = generators())]
 pub struct GenerateArgs {
-    /// What to generate: name:key=value,… such as gaussian-mixture:n=1e6,d=3,clusters=20
+    /// Generator: name:key=value,…, such as gaussian-mixture:n=1e6
     #[arg(value_name = "SPEC")]
     spec: String,
-    /// Where to write it; the extension says how: .csv, .npy, .fvecs or .fbin
+    /// File to write: .csv, .npy, .fvecs or .fbin
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Seeds the generator: a spec and a seed mean the same points everywhere
+    /// Seed
+    ///
+    /// The same spec and seed give the same points everywhere.
     #[arg(long, value_name = "NUMBER", default_value_t = usual::SEED, value_parser = values::whole::<u64>)]
     seed: u64,
 }
 
-/// Writes the cloud, all of it or nothing.
+/// Writes the whole cloud or nothing.
 ///
 /// # Errors
-/// When the spec makes no sense, the extension is not known or the file cannot be written.
+/// When the spec is invalid, the extension is unknown or the file cannot be written.
 pub fn run(args: &GenerateArgs) -> anyhow::Result<()> {
     let extension = args.file.extension().unwrap_or_default().to_string_lossy().to_lowercase();
     let write: fn(&Coordinates, &mut dyn Write) -> io::Result<()> = match extension.as_str() {
@@ -40,7 +42,7 @@ pub fn run(args: &GenerateArgs) -> anyhow::Result<()> {
         _ => {
             let file = args.file.display();
             anyhow::bail!(Usage(format!(
-                "cannot write .{extension}: clouds are written as .csv, .npy, .fvecs or .fbin: {file}"
+                "cannot write .{extension}; use .csv, .npy, .fvecs or .fbin: {file}"
             )))
         }
     };
@@ -63,8 +65,8 @@ fn generators() -> String {
     text
 }
 
-/// Every digit of each f32: a shorter decimal would be another f64, and so in narrow columns ask for an
-/// origin.
+/// Writes every digit of each f32: a shorter decimal would be a different f64, and narrow columns would then
+/// get an origin.
 fn write_csv(table: &Coordinates, out: &mut dyn Write) -> io::Result<()> {
     let names: Vec<&str> = table.columns.iter().map(|column| column.name.as_str()).collect();
     writeln!(out, "{}", names.join(","))?;
@@ -125,8 +127,8 @@ mod tests {
     fn what_cannot_be_written_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
         for (spec, name, part) in [
-            ("uniform", "a.xls", "cannot write .xls: clouds are written as .csv"),
-            ("blob", "a.csv", "unknown generator `blob`"),
+            ("uniform", "a.xls", "cannot write .xls; use .csv"),
+            ("blob", "a.csv", "there is no generator `blob`"),
         ] {
             let args = GenerateArgs { spec: spec.to_owned(), file: folder.path().join(name), seed: 0 };
             let message = run(&args).unwrap_err().to_string();

@@ -1,5 +1,4 @@
-//! `warpscope info`: what a file is, and what cloud it makes; what a recording holds, or the folder that
-//! `run --out` wrote.
+//! `warpscope info`: describes a file and its cloud, a recording, or the folder that `run --out` wrote.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,13 +22,14 @@ use crate::{files, printable};
 #[derive(Debug, clap::Args)]
 #[command(mut_args(|arg| if arg.get_id() == "columns" { arg.help_heading(None::<&str>) } else { arg }))]
 pub struct InfoArgs {
-    /// What to describe: a cloud, a recording, or the folder that `run --out` wrote
+    /// Cloud, recording or folder of `run --out` to describe
     #[arg(value_name = "FILE")]
     file: PathBuf,
     #[command(flatten)]
     input: FileArgs,
-    /// Counts duplicates, before and after rounding to 32-bit floats, which may take several times as long as
-    /// reading
+    /// Count duplicates, before and after rounding to f32
+    ///
+    /// This may take several times as long as reading.
     #[arg(long)]
     duplicates: bool,
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub struct InfoArgs {
 }
 
 /// # Errors
-/// When the file cannot be read or does not have the columns that were asked for.
+/// When the file cannot be read or does not have the columns that were given.
 pub fn run(args: &InfoArgs) -> anyhow::Result<()> {
     if args.file.is_dir() {
         return info_of_folder(&args.file, args.json.json);
@@ -60,20 +60,20 @@ struct Report {
     schema_version: u32,
     #[serde(flatten)]
     file: Described,
-    /// The clouds of a file that can hold several.
+    /// The data sets of a file that can hold several.
     parts: Vec<Entry>,
-    /// The cloud of the chosen columns, or of those that look like coordinates, where they make one.
+    /// The cloud of the chosen or inferred columns, if there is one.
     cloud: Option<CloudInfo>,
     /// Why there is no cloud.
     no_cloud: Option<String>,
 }
 
-/// What is known of a file.
+/// The description of a file.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum Described {
     Whole(FileInfo),
-    /// Nobody said which of its parts is meant.
+    /// It was not given which of its data sets is meant.
     Open {
         #[serde(serialize_with = "crate::cloud::path_as_text")]
         path: PathBuf,
@@ -85,9 +85,9 @@ struct CloudInfo {
     points: u64,
     dims: usize,
     axes: Vec<Axis>,
-    /// Rows with NaN or ±∞, which are no points.
+    /// Rows with NaN or ±∞, which are dropped.
     nonfinite_rows: u64,
-    /// Where they are asked for.
+    /// If requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     duplicates: Option<Duplicates>,
     fingerprint: Fingerprint,
@@ -107,7 +107,7 @@ impl Report {
             |file, cloud, no_cloud| Self { schema_version: SCHEMA_VERSION, file, parts, cloud, no_cloud };
         let file = match formats::describe(path, progress) {
             Ok(file) => Described::Whole(file),
-            // The parts are listed also where the one that is meant cannot be read.
+            // List the parts even if the selected one cannot be read.
             Err(why @ (FormatError::Ambiguous { .. } | FormatError::Unsupported { .. })) if several => {
                 return Ok(new(Described::Open { path: path.to_owned() }, None, Some(why.reason())));
             }
@@ -116,7 +116,7 @@ impl Report {
         let source = Source::File { path: path.to_owned(), columns: columns.clone() };
         let report = match cloud::load_unchosen(&source, Unchosen::Guess, true, progress) {
             Ok((cloud, _)) => new(file, Some(CloudInfo::of(&cloud, duplicates)), None),
-            // The file has no such columns as somebody chose.
+            // The file does not have the chosen columns.
             Err(CloudError::Format(why)) if *columns != ColumnChoice::Default => return Err(why.into()),
             Err(CloudError::Cancelled) => return Err(CloudError::Cancelled.into()),
             Err(why) => new(file, None, Some(why.to_string())),
@@ -140,7 +140,7 @@ impl Report {
         out + &self.cloud_text()
     }
 
-    /// The clouds of the file, where there are several.
+    /// The data sets of the file, if there are several.
     fn parts_text(&self) -> String {
         if self.parts.len() < 2 {
             return String::new();
@@ -168,13 +168,13 @@ impl Report {
         );
         if cloud.nonfinite_rows > 0 {
             out += &format!(
-                "  {} left out, with NaN or infinite values\n",
+                "  {} dropped, with NaN or infinite values\n",
                 text::count(cloud.nonfinite_rows, "row", "rows")
             );
         }
         let origin = |axis: &Axis| match axis.origin {
             0.0 => "origin 0".to_owned(),
-            origin => format!("origin {origin}, as 32-bit floats would move values otherwise"),
+            origin => format!("origin {origin}, to keep precision in 32-bit floats"),
         };
         let axes: Vec<_> = cloud
             .axes
@@ -214,7 +214,7 @@ fn columns_text(FileInfo { rows, columns, searches, skipped, .. }: &FileInfo) ->
             (ColumnKind::Numeric, ..) => "no finite values".to_owned(),
             (ColumnKind::Text, ..) => {
                 let example = format!("such as {:?}", column.example.as_deref().unwrap_or_default());
-                // What is text from the start needs no search for where it begins.
+                // A column that is text from the first record needs no record number.
                 column
                     .example_record
                     .filter(|&record| record > 0)
@@ -239,7 +239,7 @@ fn columns_text(FileInfo { rows, columns, searches, skipped, .. }: &FileInfo) ->
     }
     out += "\ncolumns\n";
     out += &text::table(&lines, &[0]);
-    out += &format!("  {}; --columns chooses others\n", printable::line(searches));
+    out += &format!("  {}; override with --columns\n", printable::line(searches));
     for note in skipped {
         out += &format!("  {}\n", printable::line(note));
     }
@@ -259,21 +259,21 @@ impl CloudInfo {
     }
 }
 
-/// The version of what `--json` prints, of files and recordings.
+/// The version of the layout of `--json`, for files and recordings.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Runs in a few lines.
+/// A summary of runs.
 #[derive(Debug, Serialize)]
 struct RunsReport {
     #[serde(serialize_with = "crate::cloud::path_as_text")]
     path: PathBuf,
     format: &'static str,
     warpscope_version: String,
-    /// Whether the clouds' points are in it.
+    /// Whether the recording includes the points of the clouds.
     points: bool,
     clouds: Vec<CloudFile>,
     runs: Vec<RunReport>,
-    /// Places in `clouds`, by what tells most of them apart.
+    /// Indices into `clouds`, by a key that distinguishes most of them.
     #[serde(skip)]
     seen: HashMap<(Fingerprint, String), Vec<usize>>,
 }
@@ -283,7 +283,7 @@ struct RunReport {
     number: usize,
     name: String,
     pinned: bool,
-    /// Its place in the report's clouds.
+    /// Index into the report's clouds.
     cloud: usize,
     query_cloud: Option<usize>,
     counted: bool,
@@ -294,7 +294,7 @@ struct RunReport {
 /// Describes a recording, or one run of it.
 ///
 /// # Errors
-/// When it is not read.
+/// When it cannot be read.
 fn info_of_runs(path: &Path, json: bool) -> anyhow::Result<()> {
     let Some((file, asked)) = recording::split_run(path) else {
         anyhow::bail!("not a recording: {}", path.display())
@@ -323,18 +323,17 @@ fn info_of_runs(path: &Path, json: bool) -> anyhow::Result<()> {
 /// Describes the folder of a run.
 ///
 /// # Errors
-/// When it is not read, and when it is another folder.
+/// When it cannot be read or was not written by `run --out`.
 fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
     if !files::place(dir, RUN).is_some_and(|run| run.is_file()) {
         anyhow::bail!(
-            "cannot read: it is a folder, and no `run --out` wrote it, as there is no {RUN} in it; name a \
-             file: {}",
+            "cannot read: this folder has no {RUN}, so `run --out` did not write it; give a file: {}",
             dir.display()
         );
     }
     let saved = SavedRun::read(dir)?;
     let Some(run) = saved.file else {
-        anyhow::bail!("cannot read: there is no {RUN} in it: {}", dir.display())
+        anyhow::bail!("cannot read: no {RUN} in the folder: {}", dir.display())
     };
     let cloud = CloudFile {
         rows: run.summary.n,
@@ -356,7 +355,7 @@ fn info_of_folder(dir: &Path, json: bool) -> anyhow::Result<()> {
         run,
     });
     report.print(
-        &format!("by version {}; `compare` sets it beside another run", report.warpscope_version),
+        &format!("by version {}; `warpscope compare` compares it with another run", report.warpscope_version),
         json,
     )
 }
@@ -434,7 +433,7 @@ impl RunsReport {
                 text::count(cloud.axes.len() as u64, "dimension", "dimensions"),
             );
             let dropped = if cloud.dropped > 0 {
-                format!(", {} left out", text::count(cloud.dropped, "row", "rows"))
+                format!(", {} dropped", text::count(cloud.dropped, "row", "rows"))
             } else {
                 String::new()
             };
@@ -478,7 +477,7 @@ mod tests {
             "1 missing",
             "1 infinite",
             "3 points × 2 dimensions",
-            "1 row left out",
+            "1 row dropped",
             "1 duplicate as 32-bit floats, 1 as in the file",
             "fingerprint ",
         ] {

@@ -1,5 +1,4 @@
-//! The search that a command asks for: as a request from its flags, and as a loaded job with everything that
-//! was inferred.
+//! The search that a command requests, before and after its data are loaded.
 
 use std::sync::Arc;
 
@@ -81,10 +80,10 @@ impl Request {
     pub fn check_own(&self, flag: &str) -> anyhow::Result<()> {
         match &self.queries {
             Some(QueryChoice::At(_)) => {
-                bail!(Usage(format!("{flag}: the query is a place, and so no row of the cloud")))
+                bail!(Usage(format!("{flag}: the query is a point, not a row of the cloud")))
             }
             Some(QueryChoice::File(_)) => {
-                bail!(Usage(format!("{flag}: the queries come from a file, and so are no rows of the cloud")))
+                bail!(Usage(format!("{flag}: the queries come from a file and are not rows of the cloud")))
             }
             _ => Ok(()),
         }
@@ -154,7 +153,7 @@ pub fn check_device(device: Option<DeviceId>, engines: &[EngineChoice]) -> anyho
         if let Some(engine) = choice.engines().find(|engine| !engine.runs_on.contains(&device.kind())) {
             let kinds: Vec<&str> = engine.runs_on.iter().map(|kind| kind.name()).collect();
             bail!(Usage(format!(
-                "--device {device}: the {} engine runs on {}",
+                "--device {device}: the {} engine runs on {} only",
                 engine.id,
                 kinds.join(" or ")
             )));

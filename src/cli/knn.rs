@@ -1,4 +1,4 @@
-//! `warpscope knn`: the answer, once.
+//! `warpscope knn`: answers once, without measuring.
 
 mod out;
 
@@ -30,19 +30,20 @@ use out::{OutArgs, Sink};
 #[derive(Clone, Debug, clap::Args)]
 #[command(mut_args(worded))]
 pub struct KnnArgs {
-    /// The cloud
+    /// Point cloud to search
     #[arg(value_name = "IN")]
     input: PathBuf,
-    /// Whose neighbours are asked for, as for `run`: FILE, COUNT, all, rows:LIST or at:X,Y,…
+    /// Queries: FILE, COUNT, all, rows:LIST or at:X,Y,…
     #[arg(value_name = "QUERIES", default_value = "all")]
     queries: QueryChoice,
     #[command(flatten)]
     cloud: CloudArgs,
     #[command(flatten)]
     k: KArgs,
-    /// All neighbours no farther than this instead of the k nearest: 5km, 500m, 3mi or 2nmi on the globe,
-    /// 0.1rad or 5deg between rows as vectors, 0 to 2 of the metric cosine, else a number in the cloud's own
-    /// unit; by bvh or kdtree, on the CPU
+    /// Find all neighbours within this distance instead of k
+    ///
+    /// With haversine: 5km, 500m, 3mi or 2nmi. With angular: 0.1rad or 5deg. With cosine: 0 to 2. Otherwise a
+    /// number in the cloud's own unit. Runs on bvh or kdtree, on the CPU.
     #[arg(
         long,
         value_name = "DISTANCE",
@@ -59,8 +60,10 @@ pub struct KnnArgs {
     seed: SeedArgs,
     #[command(flatten)]
     engine: EngineArgs,
-    /// Puts a query's own row first among the neighbours at an equal distance, as umap-learn expects it;
-    /// where k equals were found without it, it takes the place of the last of them
+    /// Put each query's own row first, as umap-learn expects
+    ///
+    /// It comes first among neighbours at an equal distance. If k such neighbours were found without it, it
+    /// replaces the last of them.
     #[arg(long, conflicts_with_all = ["exclude_self", "graph"], help_heading = "Search")]
     self_first: bool,
     #[command(flatten)]
@@ -73,24 +76,24 @@ pub struct KnnArgs {
     graph: GraphArgs,
 }
 
-const COLUMNS: &str = "Columns to search, by name or 0-based number: lon,lat or 0-63";
+const COLUMNS: &str = "Columns to search, by name or number: lon,lat or 0-63";
 
-const INFERRED: &str = "Without it they are inferred and printed: the coordinates that the file declares; \
-                        every value of an array's row; a position, vector or numbered components by their \
-                        headings; or else all numeric columns except labels, ids, times, colours and mostly \
-                        empty ones.";
+const INFERRED: &str = "Numbers are 0-based. If not given, the columns are inferred and printed: the \
+                        coordinates that the file declares; every value of an array's row; columns whose \
+                        headings name a position, a vector or numbered components; otherwise all numeric \
+                        columns except labels, ids, times, colours and mostly empty ones.";
 
-const K: &str = "Neighbours per query; all of them may be more than memory holds, as --out writes them \
-                 while they are found, but for --graph and inner products";
+const K: &str = "Neighbours per query\n\nResults are streamed to --out, so they may exceed memory (except \
+                 with --graph or inner products).";
 
-/// The flags that are worded otherwise than for a run, or take more.
+/// Rewords or extends shared flags for this command.
 fn worded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "columns" => arg.help(COLUMNS).long_help(format!("{COLUMNS}\n\n{INFERRED}")),
         "dry_run" => arg.conflicts_with_all(["out", "graph", "radius"]),
-        "k" => arg.short('k').help(K),
+        "k" => arg.short('k').long_help(K),
         "metric" => arg.value_parser(rankings()),
-        "seed" => arg.help("Seeds queries that are drawn").help_heading("Search"),
+        "seed" => arg.help("Seed for sampling queries").help_heading("Search"),
         _ => arg,
     }
 }
@@ -101,7 +104,7 @@ impl KnnArgs {
             drop_nonfinite: self.cloud.drop_nonfinite,
             queries: Some(self.queries.clone()),
             ranking: self.metric.metric,
-            // A graph has no edge from a row to itself.
+            // A graph has no edges from a row to itself.
             exclude_self: self.own.exclude_self || self.graph.file().is_some(),
             seed: self.seed.seed,
             engines: vec![self.engine.engine.clone()],
@@ -112,7 +115,7 @@ impl KnnArgs {
 }
 
 /// # Errors
-/// Whatever keeps it from being done, in one line.
+/// One sentence saying why it failed.
 pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     check(args, &args.request())?;
     let mut args = args.clone();
@@ -149,7 +152,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
                 take,
             );
         }
-        // A graph is of all neighbours, which leave no room for a second copy of the queries.
+        // The graph needs all neighbours in memory; free the second copy of the queries.
         drop(batches);
         let record = answer(&mut engines, &job)?;
         let answered = Answered::of(&record, since.elapsed().as_secs_f64());
@@ -160,7 +163,7 @@ pub fn run(args: &KnnArgs) -> anyhow::Result<()> {
     })
 }
 
-/// Refuses what makes no sense and what could not be written, before anything is read.
+/// Refuses flags that make no sense and unwritable outputs before anything is read.
 fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
     let goal = asked_goal(args.radius.as_deref(), request.ranking)?;
     args.out.check(goal, &args.queries)?;
@@ -168,7 +171,7 @@ fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
         let format =
             NeighborFormat::for_goal(goal, out).map_err(|why| Usage(format!("{}{why}", goal_flag(goal))))?;
         let asked = if let QueryChoice::File(path) = &args.queries { Some(path) } else { None };
-        spare_files("a file that is read", [&args.input].into_iter().chain(asked), format.files(out))?;
+        spare_files("an input file", [&args.input].into_iter().chain(asked), format.files(out))?;
         for file in &format.files(out) {
             export::check(file)?;
         }
@@ -183,32 +186,31 @@ fn check(args: &KnnArgs, request: &Request) -> anyhow::Result<()> {
     check_goal(goal, request)
 }
 
-/// Refuses what is no graph, and what could not be written.
+/// Refuses graph flags that make no sense and unwritable outputs.
 fn check_graph(args: &KnnArgs) -> anyhow::Result<()> {
     let Some(path) = args.graph.file() else { return Ok(()) };
     if args.radius.is_some() {
-        bail!(Usage("--graph: a graph is of the k nearest; leave --radius out".to_owned()));
+        bail!(Usage("--graph needs the k nearest neighbours; drop --radius".to_owned()));
     }
     if args.queries != QueryChoice::All {
-        bail!(Usage("--graph: a graph is of all rows; leave QUERIES out".to_owned()));
+        bail!(Usage("--graph needs the neighbours of all rows; drop QUERIES".to_owned()));
     }
     let files = |out: &Path| {
         NeighborFormat::of(out).map_or_else(|_| vec![out.to_owned()], |format| format.files(out))
     };
     if args.out.file().map(files).unwrap_or_default().iter().any(|file| files::same(file, path)) {
-        bail!(Usage("--out and --graph are the same file; choose another name for one of them".to_owned()));
+        bail!(Usage("--out and --graph name the same file; change one of them".to_owned()));
     }
     args.graph.check()?;
-    spare_files("a file that is read", [&args.input], [path.clone()])?;
+    spare_files("an input file", [&args.input], [path.clone()])?;
     Ok(export::check(path)?)
 }
 
-/// Refuses flags that go with distances.
+/// Refuses flags that need distances.
 fn check_products(args: &KnnArgs) -> anyhow::Result<()> {
     if args.radius.is_some() {
         bail!(Usage(
-            "--radius: an inner product is no distance; leave --radius out, or take another --metric"
-                .to_owned()
+            "--radius: an inner product is not a distance; drop --radius or change --metric".to_owned()
         ));
     }
     let columns = args.out.columns().map(|(flag, names)| (flag, !names.is_empty()));
@@ -218,19 +220,17 @@ fn check_products(args: &KnnArgs) -> anyhow::Result<()> {
         ("--self-first", args.self_first),
     ];
     if let Some((flag, _)) = flags.into_iter().chain(columns).find(|&(_, given)| given) {
-        bail!(Usage(format!("{flag}: it goes with distances, and not with --metric inner-product")));
+        bail!(Usage(format!("{flag} needs distances; it does not work with --metric inner-product")));
     }
     if args.out.printed() == Some(NeighborFormat::Npy) {
         bail!(Usage(
-            "--format npy: row numbers alone are not what an inner product is asked for; take csv, arrow or \
-             parquet"
-                .to_owned()
+            "--format npy has row numbers only, without inner products; use csv, arrow or parquet".to_owned()
         ));
     }
     Ok(())
 }
 
-/// What is asked for. A radius is the number that was typed, as its unit is known once the metric is.
+/// The goal before the cloud is loaded. A radius is still the typed number: its unit depends on the metric.
 ///
 /// # Errors
 /// [`Usage`].
@@ -242,10 +242,10 @@ fn asked_goal(radius: Option<&str>, ranking: Option<Ranking>) -> anyhow::Result<
     })
 }
 
-/// What a job is to find.
+/// The goal of a loaded job.
 ///
 /// # Errors
-/// [`Usage`], where the metric has not the radius's unit.
+/// [`Usage`] if the metric does not have the radius's unit.
 fn goal_of(radius: Option<&str>, job: &Job) -> anyhow::Result<Goal> {
     match radius {
         Some(radius) => Ok(Goal::Within(length(radius, job.spec.metric)?)),
@@ -253,7 +253,7 @@ fn goal_of(radius: Option<&str>, job: &Job) -> anyhow::Result<Goal> {
     }
 }
 
-/// The flag that asks for a goal, as errors begin.
+/// The flag that selects a goal, as a prefix for errors.
 fn goal_flag(goal: Goal) -> &'static str {
     match goal {
         Goal::Nearest => "",
@@ -262,7 +262,7 @@ fn goal_flag(goal: Goal) -> &'static str {
     }
 }
 
-/// Refuses what holds whatever is in the files.
+/// Refuses what is wrong whatever the files contain.
 ///
 /// # Errors
 /// [`Usage`], and those of [`Request::check`].
@@ -270,10 +270,10 @@ fn check_goal(goal: Goal, request: &Request) -> anyhow::Result<()> {
     let (searches, search) = match goal {
         Goal::Nearest => return request.check(),
         Goal::Within(_) => ("--radius searches", "radius"),
-        Goal::LargestProduct => ("inner products are searched", "inner product"),
+        Goal::LargestProduct => ("inner-product searches", "inner product"),
     };
     if let Some(device @ DeviceId::Gpu(_)) = request.device {
-        bail!(Usage(format!("--device {device}: {searches} on the CPU; leave --device out")));
+        bail!(Usage(format!("--device {device}: {searches} run on the CPU only; drop --device")));
     }
     for choice in &request.engines {
         let EngineChoice::Named(method) = choice else { continue };
@@ -281,7 +281,7 @@ fn check_goal(goal: Goal, request: &Request) -> anyhow::Result<()> {
             bail!(Usage(BatchError::Engine { engine: method.engine, goal }.to_string()));
         }
         if method.parameters != Parameters::NONE {
-            bail!(Usage(format!("--engine {choice}: a search by {search} has no parameters")));
+            bail!(Usage(format!("--engine {choice}: {search} searches have no parameters")));
         }
     }
     if goal != Goal::LargestProduct {
@@ -296,26 +296,23 @@ fn check_goal(goal: Goal, request: &Request) -> anyhow::Result<()> {
     };
     match request.engines.iter().filter_map(able).max() {
         Some(most) if !(1..=most).contains(&request.k) => {
-            bail!(Usage(format!(
-                "k = {}: neighbours per query go from 1 to {most} by inner product",
-                request.k
-            )))
+            bail!(Usage(format!("k = {}: must be between 1 and {most} for inner products", request.k)))
         }
         _ => Ok(()),
     }
 }
 
-/// The parts of a length such as `5km`: the number, also as it was typed, and the unit.
+/// Splits a length such as `5km` into its number, parsed and as typed, and its unit.
 fn number_and_unit(text: &str) -> anyhow::Result<(f64, &str, &str)> {
     let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
     let (number, unit) = (text[..split].trim(), text[split..].trim());
     match number.parse::<f64>() {
         Ok(value) if value.is_finite() && value >= 0.0 => Ok((value, number, unit)),
-        _ => bail!(Usage(format!("--radius: `{text}` is not a distance: write a number of 0 or more"))),
+        _ => bail!(Usage(format!("--radius: `{text}` is not a distance; expected a number of 0 or more"))),
     }
 }
 
-/// A length such as `5km`, in the metric's unit.
+/// Converts a length such as `5km` to the metric's unit.
 fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
     let (value, number, unit) = number_and_unit(text)?;
     let units: &[(&str, f64)] = match metric {
@@ -334,27 +331,26 @@ fn length(text: &str, metric: Metric) -> anyhow::Result<f64> {
     match units.iter().find(|(name, _)| *name == unit) {
         Some(_) if metric == Metric::Cosine && value > 2.0 => {
             bail!(Usage(format!(
-                "--radius {number}: a cosine distance, 1 − cos of the angle, is from 0 to 2"
+                "--radius {number}: a cosine distance (1 − cos of the angle) must be between 0 and 2"
             )))
         }
         Some((_, factor)) => Ok(value * factor),
         None if metric == Metric::L2 => {
             bail!(Usage(format!(
-                "--radius: with the l2 metric a distance is in the cloud's own unit: write {number}, not \
-                 `{text}`"
+                "--radius `{text}`: the l2 metric uses the cloud's own unit; write {number}"
             )))
         }
         None if metric == Metric::Cosine => {
             bail!(Usage(format!(
-                "--radius: a cosine distance, 1 − cos of the angle, is from 0 to 2 and has no unit: write \
-                 {number}, not `{text}`"
+                "--radius `{text}`: a cosine distance (1 − cos of the angle, 0 to 2) has no unit; write \
+                 {number}"
             )))
         }
         None => {
             let known: Vec<&str> =
                 units.iter().map(|(name, _)| *name).filter(|name| !name.is_empty()).collect();
             bail!(Usage(format!(
-                "--radius: the {metric} metric has no unit `{unit}`: use {}",
+                "--radius: the {metric} metric has no unit `{unit}`; use {}",
                 known.join(", ")
             )))
         }
@@ -380,16 +376,16 @@ mod tests {
         let refused = |text: &str, metric| length(text, metric).unwrap_err().to_string();
         assert_eq!(
             refused("5km", Metric::L2),
-            "--radius: with the l2 metric a distance is in the cloud's own unit: write 5, not `5km`"
+            "--radius `5km`: the l2 metric uses the cloud's own unit; write 5"
         );
         assert_eq!(
             refused("5ft", Metric::Haversine),
-            "--radius: the haversine metric has no unit `ft`: use km, m, mi, nmi"
+            "--radius: the haversine metric has no unit `ft`; use km, m, mi, nmi"
         );
         for text in ["-1", "nan", "inf", "", "km", "1,5"] {
             assert_eq!(
                 refused(text, Metric::Haversine),
-                format!("--radius: `{text}` is not a distance: write a number of 0 or more"),
+                format!("--radius: `{text}` is not a distance; expected a number of 0 or more"),
                 "{text}"
             );
         }

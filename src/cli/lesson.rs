@@ -1,4 +1,4 @@
-//! `warpscope lesson`: a lesson's steps, pictures, films, handout and page, written without a window.
+//! `warpscope lesson`: writes a lesson's steps, pictures, films, handout and page, without a window.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,9 @@ use crate::run::usual;
     mut_args(worded)
 )]
 pub struct LessonArgs {
-    /// Which lesson, by its number or its name [default: search, or yours with a cloud]
+    /// Lesson, by number or name [default: search or yours]
+    ///
+    /// The default is yours if a cloud is given, else search.
     #[arg(long, value_name = "LESSON")]
     lesson: Option<String>,
     /// Neighbours [default: the lesson's]
@@ -40,39 +42,47 @@ pub struct LessonArgs {
     /// Lanes of the warp: 4, 8, 16 or 32 [default: the lesson's]
     #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u32>)]
     width: Option<u32>,
-    /// Makes a mistake on purpose (listed below), shows the step that breaks an invariant, and says which
-    /// neighbours are wrong
+    /// Make a deliberate mistake (listed below)
+    ///
+    /// Shows the step that breaks an invariant and the neighbours that are wrong.
     #[arg(long = "break", value_name = "MISTAKE")]
     mistake: Option<String>,
-    /// What records: the kernel's twin on the CPU, or the kernel on an NVIDIA GPU, held against the twin step
-    /// by step
+    /// Engine to record: the kernel's CPU twin, or a GPU
+    ///
+    /// On an NVIDIA GPU the kernel is compared with the twin step by step.
     #[arg(
         long,
         default_value_t = recorder(),
         value_parser = PossibleValuesParser::new(recorders()).map(|name| EngineId::new(&name))
     )]
     engine: EngineId,
-    /// Seeds generated clouds and shuffled order [default: the lesson's, or 0 with a cloud]
+    /// Seed for generated clouds and shuffled order
+    ///
+    /// Defaults to the lesson's, or to 0 with a cloud.
     #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u64>)]
     seed: Option<u64>,
-    /// Sorts or merges these squared distances, in lessons sort, wide and merge: 5,3,8,1,…
+    /// Squared distances to sort or merge: 5,3,8,1,…
+    ///
+    /// For the lessons sort, wide and merge.
     #[arg(long, value_name = "NUMBERS", conflicts_with_all = ["input", "generate", "seed"])]
     keys: Option<String>,
-    /// Moves the query of a lesson's own data
+    /// Position of the query in a lesson's own data
     #[arg(long, value_name = "X,Y", conflicts_with_all = ["input", "generate"], allow_hyphen_values = true)]
     query_at: Option<String>,
-    /// Reads the cloud of lesson yours, or order, from a file
+    /// File with the cloud for lesson yours or order
     #[arg(long, value_name = "FILE", conflicts_with = "generate", help_heading = OWN)]
     input: Option<PathBuf>,
-    /// Generates the cloud of lesson yours, or order: name:key=value,… such as uniform:n=100000,d=2
+    /// Generated cloud for lesson yours or order
+    ///
+    /// name:key=value,…, such as uniform:n=100000,d=2.
     #[arg(long, value_name = "SPEC", help_heading = OWN)]
     generate: Option<String>,
     #[command(flatten)]
     cloud: CloudArgs,
-    /// The row whose neighbours are searched [default: the one in the middle]
+    /// Row whose neighbours are searched [default: the middle one]
     #[arg(long, value_name = "ROW", value_parser = values::whole::<u64>, help_heading = OWN)]
     query: Option<u64>,
-    /// How distance is measured
+    /// Distance metric
     #[arg(
         long,
         default_value = "l2",
@@ -86,27 +96,27 @@ pub struct LessonArgs {
     pictures: PictureArgs,
 }
 
-/// The heading of flags that bring data.
+/// Heading of the flags for the user's own data.
 const OWN: &str = "Your own data (lessons yours and order)";
 
-/// The flags that are about own data here.
+/// Rewords shared flags for this command.
 fn worded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "columns" | "drop_nonfinite" => arg.requires("input").help_heading(OWN),
-        "order" => arg
-            .help("In what order points are met; lesson order compares the file's own with others")
-            .help_heading(OWN),
+        "order" => {
+            arg.help("Processing order of the points; lesson order compares several").help_heading(OWN)
+        }
         _ => arg,
     }
 }
 
-/// The one of them that runs everywhere.
+/// The recording engine that runs everywhere.
 fn recorder() -> EngineId {
     let everywhere = |engine: &&&Descriptor| engine.traces && engine.runs_on.contains(&DeviceKind::Cpu);
-    registry::ENGINES.iter().find(everywhere).expect("the twin of the kernel does").id
+    registry::ENGINES.iter().find(everywhere).expect("the kernel's CPU twin records").id
 }
 
-/// The engines that write down a search step by step.
+/// The engines that can record a search step by step.
 fn recorders() -> Vec<&'static str> {
     registry::ENGINES.iter().filter(|engine| engine.traces).map(|engine| engine.id.as_str()).collect()
 }
@@ -133,7 +143,7 @@ fn list() -> String {
 }
 
 /// # Errors
-/// Whatever keeps it from being done, in one line.
+/// One sentence saying why it failed.
 pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     let own = args.source();
     let mistake =
@@ -149,12 +159,12 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     if mistake.is_some() {
         lesson.check_breakable().map_err(|why| Usage(why.to_string()))?;
         if args.pictures.asks() {
-            let why = "--worksheet, --key: nothing is asked about a search with a mistake; leave --break out";
+            let why = "--worksheet, --key: not available for a search with a mistake; drop --break";
             anyhow::bail!(Usage(why.to_owned()))
         }
         if args.engine != recorder() {
             anyhow::bail!(Usage(format!(
-                "--break: {} makes no mistakes on purpose; leave --engine out",
+                "--break: {} does not support deliberate mistakes; drop --engine",
                 args.engine
             )))
         }
@@ -175,20 +185,19 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
         }
         Some(_) if lesson.compares_orders() && args.order.order != Order::File => {
             anyhow::bail!(Usage(format!(
-                "--order: lesson {} shows all orders; choose one with --take",
+                "--order: lesson {} shows all orders; select one with --take",
                 lesson.id
             )))
         }
         None if args.asks_for_own() => {
-            let why = "--query, --metric, --order: they say how a cloud is searched; name it with --input \
-                       or --generate";
+            let why = "--query, --metric, --order: add a cloud with --input or --generate";
             anyhow::bail!(Usage(why.to_owned()))
         }
         _ => {}
     }
-    // Before the work, not after it.
+    // Checks the outputs before the work.
     let plan = args.pictures.plan(&names)?;
-    spare_files("the cloud that is searched", &args.input, plan.files().map(Path::to_owned))?;
+    spare_files("the searched cloud", &args.input, plan.files().map(Path::to_owned))?;
     let mut takes = match own {
         Some(source) => args.record(lesson, &source)?,
         None => with_data.record(choice, &Bar::new("generating"))?,
@@ -206,14 +215,14 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
 }
 
 impl LessonArgs {
-    /// What differs from the lesson's own data.
+    /// Changes to the lesson's own data.
     fn choice(&self) -> anyhow::Result<Choice> {
         let keys = self.keys.as_deref().map(read_keys).transpose()?;
         let query = match self.query_at.as_deref().map(query_point::parse) {
             None => None,
             Some(Ok(at)) if at.len() == 2 => Some([at[0] as f32, at[1] as f32]),
             _ => anyhow::bail!(Usage(format!(
-                "--query-at {}: a place in the plane has two coordinates, such as 0.3,0.7",
+                "--query-at {}: expected two coordinates, such as 0.3,0.7",
                 self.query_at.as_deref().unwrap_or_default()
             ))),
         };
@@ -235,7 +244,7 @@ impl LessonArgs {
         }
     }
 
-    /// The GPU to record on, where one is asked for: before any work is done.
+    /// Opens the GPU to record on, if requested, before any work is done.
     fn gpu(&self, lesson: &Lesson) -> anyhow::Result<Option<Cuda>> {
         if registry::find(self.engine).is_none_or(|engine| !engine.runs_on.contains(&DeviceKind::Gpu)) {
             return Ok(None);
@@ -244,8 +253,8 @@ impl LessonArgs {
         Ok(Some(Cuda::open()?))
     }
 
-    /// An error as wrong usage, where it is a step that the search does not have and no file is searched:
-    /// then the command line alone says how many it has.
+    /// Turns an unknown step into a usage error if no file is searched, as the command line alone then
+    /// determines the steps.
     fn of_own_steps(&self, why: anyhow::Error) -> anyhow::Error {
         match why.downcast_ref() {
             Some(MomentError::Past { .. }) if self.input.is_none() => Usage(why.to_string()).into(),
@@ -268,8 +277,7 @@ impl LessonArgs {
             Some(record) => match cloud.row_of_record(record) {
                 Some(row) => row,
                 None => anyhow::bail!(
-                    "--query {record}: the cloud has no such row, or it was dropped; its rows go from 0 to \
-                     {}",
+                    "--query {record}: no such row, or it was dropped; rows are numbered 0 to {}",
                     cloud.record(cloud.len() - 1)
                 ),
             },
@@ -313,26 +321,26 @@ fn summary(lesson: &Lesson, takes: &[Take], broken: Vec<Vec<String>>, written: &
     text::table(&rows, &[])
 }
 
-/// Most wrong neighbours that are listed.
+/// Number of wrong neighbours to list.
 const MOST_WRONG: usize = 8;
 
-/// What a mistake broke and led to, row by row.
+/// What a mistake broke and led to, as table rows.
 fn consequences(mistake: &Row, take: &Take) -> Vec<Vec<String>> {
     let Some(consequences) = take.recording.consequences() else { return Vec::new() };
     let row = |name: &str, text: String| vec![name.to_owned(), text];
     let mut rows = vec![row("mistake", format!("{}: {}", mistake.title, mistake.about))];
     match &consequences.broken {
         Some(broken) => {
-            rows.push(row("should hold", broken.should.clone()));
+            rows.push(row("invariant", broken.should.clone()));
             rows.push(row(
-                "breaks first",
+                "broken at",
                 format!("step {}: {}", text::thousands(broken.position as u64), broken.sentence),
             ));
             rows.push(row("look for", mistake.look_for.to_owned()));
         }
-        None => rows.push(row("breaks", "no invariant with these data".to_owned())),
+        None => rows.push(row("broken at", "no invariant is broken with these data".to_owned())),
     }
-    rows.push(row("in the end", consequences.verdict()));
+    rows.push(row("result", consequences.verdict()));
     for wrong in consequences.wrong.iter().take(MOST_WRONG) {
         let rank = format!("neighbour {}", text::thousands(u64::from(wrong.rank) + 1));
         rows.push(vec![rank, format!("{}, not {}", fault::words(wrong.right), fault::words(wrong.found))]);

@@ -1,8 +1,8 @@
 //! The command line, one file per subcommand.
 //!
 //! stdout is for results only; notes, errors (one line each) and progress go to stderr, and progress only to
-//! a terminal. Exit codes: 0 done, 1 the job failed, 2 wrong usage, which `usage` tells apart, 130 and 143
-//! stopped by Ctrl-C and by SIGTERM. Defaults of flags may come from a file (`config`).
+//! a terminal. Exit codes: 0 success, 1 the job failed, 2 usage error (see `usage`), 130 and 143 stopped by
+//! Ctrl-C and SIGTERM. Defaults of flags may come from a file (`config`).
 
 mod analyse;
 mod announce;
@@ -49,7 +49,7 @@ use crate::{export, memory, text, version};
 
 /// A visual explorer and profiler for exact k-nearest-neighbour search on NVIDIA GPUs.
 ///
-/// Without a subcommand, the window opens, on FILE if one is named.
+/// Without a subcommand, opens the window, on FILE if given.
 #[derive(Debug, Parser)]
 #[command(
     name = "warpscope",
@@ -59,19 +59,19 @@ use crate::{export, memory, text, version};
     max_term_width = 110
 )]
 struct Cli {
-    /// A cloud or a recording to open in the window
+    /// Point cloud or recording to open in the window
     file: Option<PathBuf>,
-    /// Prints results and errors only: no notes, no progress
+    /// Print only results and errors
     #[arg(long, global = true)]
     quiet: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
-/// clap would have one file and one command together.
+/// clap's own usage line would suggest a file and a command together.
 const USAGE: &str = "warpscope [OPTIONS] [FILE]\n       warpscope [OPTIONS] <COMMAND>";
 
-/// With the commit; `-V` gives the version alone.
+/// Includes the commit; `-V` prints the version alone.
 fn long_version() -> &'static str {
     static VERSION: LazyLock<String> = LazyLock::new(version::version);
     &VERSION
@@ -79,49 +79,53 @@ fn long_version() -> &'static str {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Opens the window
+    /// Open the window
     Gui(window::WindowArgs),
-    /// Searches a cloud and says what it found and how long that took
+    /// Run a search; report what it found and how long it took
     Run(Box<run::RunArgs>),
-    /// Answers once, by the engine that is predicted to be fastest: the nearest neighbours, or all within a
-    /// radius
+    /// Find the nearest neighbours, or all within a radius
+    ///
+    /// Answers once, with the engine predicted to be fastest.
     Knn(Box<knn::KnnArgs>),
-    /// Compares engines with a float64 oracle and with one another
+    /// Check engines against a float64 oracle and each other
     Verify(Box<verify::VerifyArgs>),
-    /// Works out what the neighbours of all rows say of a cloud: density, outliers, hubs, labels, duplicates,
-    /// graphs, …
+    /// Analyse a cloud through the neighbours of its rows
+    ///
+    /// Density, outliers, hubs, labels, duplicates, graphs, …
     Analyse(Box<analyse::AnalyseArgs>),
-    /// Says how many true neighbours the answers of an approximate index hold
+    /// Measure the recall of an approximate index's answers
     Recall(Box<recall::RecallArgs>),
-    /// Runs every combination of lists of n, q, k, d and engines, one CSV row per run
+    /// Run every combination of n, q, k, d and engines
+    ///
+    /// Writes one CSV row per run.
     Sweep(Box<sweep::SweepArgs>),
-    /// Compares the timings of two saved runs
+    /// Compare the timings of two saved runs
     Compare(compare::CompareArgs),
-    /// Records a lesson: how a warp finds its neighbours, step by step
+    /// Record a lesson: how a warp finds its neighbours
     Lesson(Box<lesson::LessonArgs>),
-    /// Finds how the kernel is cut to size best on this GPU
+    /// Find the fastest kernel configuration for this GPU
     Tune(tune::TuneArgs),
-    /// Writes a generated cloud to a file
+    /// Write a generated cloud to a file
     Generate(generate::GenerateArgs),
-    /// Says what a file is, and what cloud it makes
+    /// Describe a file and the cloud it contains
     Info(info::InfoArgs),
-    /// Lists the engines, what they run on, and why one cannot
+    /// List engines, their devices, and why some cannot run
     Devices(devices::DevicesArgs),
-    /// Prints the script by which a shell completes commands and flags
+    /// Print a shell completion script
     Completions(CompletionsArgs),
-    /// Prints the manual page, or writes those of all commands into a folder
+    /// Print the manual page, or write all pages to a folder
     Man(ManArgs),
 }
 
 /// The exit code of [`usage::is_usage`], and of clap.
 const WRONG_USAGE: u8 = 2;
 
-/// Reads the command line and does what it says.
+/// Parses the command line and runs the command.
 pub fn main() -> ExitCode {
     let (cli, from, defaults) = match parsed() {
         Ok((Cli { file: Some(file), command: Some(_), .. }, ..)) => {
             output::error(&format!(
-                "a file before the command: name it behind the command, as its --help says: {}",
+                "the file must come after the command (see the command's --help): {}",
                 file.display()
             ));
             return WRONG_USAGE.into();
@@ -130,12 +134,12 @@ pub fn main() -> ExitCode {
         Err(code) => return code,
     };
     output::set_quiet(cli.quiet);
-    // The window keeps the usual words of a panic: it goes on after those of its threads.
+    // The window keeps the default panic message: it survives panics of its threads.
     if !opens_window(&cli) && std::env::var_os("RUST_BACKTRACE").is_none() {
         panic::set_hook(Box::new(|_| ()));
     }
     memory::share_arenas();
-    // Otherwise whoever needs them first panics.
+    // Otherwise the first use of the pool would panic.
     if let Err(why) = rayon::ThreadPoolBuilder::new().num_threads(threads(&cli).unwrap_or(0)).build_global() {
         output::error(&format!(
             "cannot start threads: {why}; is the limit of processes (ulimit -u) reached?"
@@ -147,12 +151,11 @@ pub fn main() -> ExitCode {
         stop::watch();
     }
     match contained(|| dispatch(cli, &from)) {
-        // A window that was closed by a signal.
+        // The window was closed by a signal.
         Ok(()) if window => stop::asked().map_or(ExitCode::SUCCESS, |signal| signal.exit_code().into()),
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read our output has seen enough.
         Err(error) if error.is::<output::Closed>() => ExitCode::SUCCESS,
-        // Whatever the work says of being stopped.
+        // A stopped job's own error would only repeat this.
         Err(_) if let Some(signal) = stop::asked() => {
             output::error(&signal.sentence());
             signal.exit_code().into()
@@ -161,7 +164,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The threads that were asked for; as many as the processor has where none were.
+/// The value of `--threads`; `None` if the command has no such flag or it was not given.
 fn threads(cli: &Cli) -> Option<usize> {
     match cli.command.as_ref()? {
         Command::Run(args) => args.threads,
@@ -180,8 +183,8 @@ fn command() -> clap::Command {
     Cli::command().args(config::flags())
 }
 
-/// What was typed, with the defaults of the user's file; the exit code where that has been answered or
-/// refused already.
+/// The parsed command line, with the defaults of the user's file; or the exit code, if parsing failed or help
+/// was printed.
 fn parsed() -> Result<(Cli, config::From, config::Defaults), ExitCode> {
     let (arguments, from) = config::take(std::env::args_os())
         .map_err(|error| failed(&error.into(), &config::Defaults::default()))?;
@@ -195,8 +198,8 @@ fn parsed() -> Result<(Cli, config::From, config::Defaults), ExitCode> {
     Ok((cli, from, defaults))
 }
 
-/// The first argument that is no flag: a command, or a file. Flags of defaults have been taken out, and the
-/// others before it take no value.
+/// The first argument that is not a flag: a command or a file. [`config::take`] has removed its flags, and
+/// the other flags allowed before it take no value.
 fn first_word(arguments: &[OsString]) -> Option<&OsStr> {
     let arguments = arguments.iter().skip(1).map(OsString::as_os_str);
     arguments
@@ -204,7 +207,7 @@ fn first_word(arguments: &[OsString]) -> Option<&OsStr> {
         .find(|argument| !argument.as_encoded_bytes().starts_with(b"-"))
 }
 
-/// Says why the job failed, and with which code the program ends.
+/// Prints why the job failed and returns the exit code.
 fn failed(error: &anyhow::Error, defaults: &config::Defaults) -> ExitCode {
     let (mut what, is_usage) = (format!("{error:#}"), usage::is_usage(error));
     what.extend(defaults.tip(&what).filter(|_| is_usage));
@@ -212,7 +215,7 @@ fn failed(error: &anyhow::Error, defaults: &config::Defaults) -> ExitCode {
     if is_usage { WRONG_USAGE.into() } else { ExitCode::FAILURE }
 }
 
-/// Whether it is the window that goes on until it is closed, and not a picture of it.
+/// Whether the interactive window opens, as opposed to a picture of it.
 fn opens_window(cli: &Cli) -> bool {
     match &cli.command {
         None => true,
@@ -221,13 +224,13 @@ fn opens_window(cli: &Cli) -> bool {
     }
 }
 
-/// Whether a command line, with the program's name first, is one; nothing is done. For fuzzing.
+/// Whether clap accepts a command line (program name first); does nothing else. For fuzzing.
 #[doc(hidden)]
 pub fn parses<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> bool {
     Cli::try_parse_from(arguments).is_ok()
 }
 
-/// As [`parses`], with the defaults of a file. The error is why these are refused.
+/// As [`parses`], with the defaults of a file. The error says why these are refused.
 #[doc(hidden)]
 pub fn parses_with_defaults(
     file: std::path::PathBuf,
@@ -260,13 +263,13 @@ fn dispatch(cli: Cli, from: &config::From) -> anyhow::Result<()> {
     }
 }
 
-/// Makes a panic an error like any other: one line, and exit code 1.
+/// Turns a panic into an ordinary error: one line, and exit code 1.
 fn contained(job: impl FnOnce() -> anyhow::Result<()>) -> anyhow::Result<()> {
     panic::catch_unwind(AssertUnwindSafe(job))
         .unwrap_or_else(|panic| Err(RunError::crashed(panic.as_ref()).into()))
 }
 
-/// Help and version go out as they are; a mistake becomes one line.
+/// Prints help and version as clap renders them, and errors as one line.
 fn refused(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
     if !error.use_stderr() {
         let _ = output::print(&error.render().to_string());
@@ -278,20 +281,21 @@ fn refused(error: &clap::Error, arguments: &[OsString]) -> ExitCode {
 
 #[derive(Debug, clap::Args)]
 struct CompletionsArgs {
-    /// For which shell
+    /// Shell to complete for
     #[arg(value_name = "SHELL")]
     shell: Shell,
 }
 
 #[derive(Debug, clap::Args)]
 struct ManArgs {
-    /// Writes the pages of the program and of all commands into this folder, as warpscope.1, warpscope-run.1,
-    /// …
+    /// Folder to write to: warpscope.1, warpscope-run.1, …
+    ///
+    /// Without it, the program's own page is printed.
     #[arg(value_name = "DIR")]
     dir: Option<PathBuf>,
 }
 
-/// Prints the script by which a shell completes commands, flags and their values.
+/// Prints a script that completes commands, flags and their values.
 ///
 /// # Errors
 /// When nothing can be printed.
@@ -301,13 +305,13 @@ fn completions(args: &CompletionsArgs) -> anyhow::Result<()> {
     output::print_rows(&String::from_utf8(script)?)
 }
 
-/// Prints the page of the program, or writes those of all commands.
+/// Prints the program's page, or writes the pages of all commands.
 ///
 /// # Errors
 /// When they cannot be printed or written.
 fn man(args: &ManArgs) -> anyhow::Result<()> {
     let mut program = command();
-    // Gives commands their names as pages have them.
+    // Gives the subcommands their full names.
     program.build();
     let page = |man: &Man| -> anyhow::Result<Vec<u8>> {
         let mut page = Vec::new();

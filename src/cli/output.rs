@@ -1,4 +1,4 @@
-//! What is printed, and where.
+//! Printing: results to stdout, notes and errors to stderr.
 
 use std::borrow::Cow;
 use std::io::{ErrorKind, IsTerminal, Write};
@@ -10,15 +10,15 @@ use crate::cloud::{Axis, Source};
 use crate::printable;
 use crate::run::QuerySpec;
 
-/// Nobody reads stdout any more, as after `| head`.
+/// stdout was closed by its reader, as after `| head`.
 #[derive(Debug, thiserror::Error)]
 #[error("stdout was closed")]
 pub struct Closed;
 
-/// What paths of our own are called: files in which standard input and pipes are kept.
+/// Display names of temporary files, which hold standard input or pipes.
 static CALLED: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
-/// Calls a path otherwise in all that is said from now on.
+/// Shows a path under another name in all later output.
 pub fn call(path: &Path, name: String) {
     names_of_paths().push((path.display().to_string(), name));
 }
@@ -33,14 +33,14 @@ fn names_of_paths() -> MutexGuard<'static, Vec<(String, String)>> {
     CALLED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a path is called in files, too.
+/// The name of a path to store in files.
 fn name_of(path: &Path) -> PathBuf {
     let shown = path.display().to_string();
     let name = names_of_paths().iter().find(|(own, _)| *own == shown).map(|(_, name)| name.into());
     name.unwrap_or_else(|| path.to_owned())
 }
 
-/// A source as files are to name it: standard input is kept in a file that will be gone.
+/// A source with the name to store: the temporary file behind standard input will be deleted.
 pub fn source_as_called(source: &Source) -> Source {
     match source {
         Source::File { path, columns } => Source::File { path: name_of(path), columns: columns.clone() },
@@ -48,7 +48,7 @@ pub fn source_as_called(source: &Source) -> Source {
     }
 }
 
-/// The same of queries.
+/// The same for queries.
 pub fn queries_as_called(queries: QuerySpec) -> QuerySpec {
     match queries {
         QuerySpec::File { path, columns } => QuerySpec::File { path: name_of(&path), columns },
@@ -56,7 +56,7 @@ pub fn queries_as_called(queries: QuerySpec) -> QuerySpec {
     }
 }
 
-/// Writes text for people to standard output, with names that cannot command their terminal.
+/// Prints text for people; control characters in names are replaced.
 ///
 /// # Errors
 /// [`Closed`], or why it could not be written.
@@ -64,7 +64,7 @@ pub fn print(text: &str) -> anyhow::Result<()> {
     exactly(&printable::lines(&called(text)))
 }
 
-/// Writes the rows of a file: to a terminal as [`print()`], to all else as they are.
+/// Prints the rows of a file: sanitised like [`print()`] on a terminal, verbatim otherwise.
 ///
 /// # Errors
 /// As [`print()`].
@@ -78,7 +78,7 @@ fn exactly(text: &str) -> anyhow::Result<()> {
     written(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// What became of something written to standard output.
+/// Turns a failed write to standard output into an error.
 ///
 /// # Errors
 /// As [`print()`].
@@ -90,7 +90,7 @@ pub fn written<T>(result: std::io::Result<T>) -> anyhow::Result<T> {
     }
 }
 
-/// Prints a value as indented JSON. What [`print()`] would replace is escaped as JSON has it.
+/// Prints a value as indented JSON, with JSON escapes where [`print()`] replaces characters.
 ///
 /// # Errors
 /// As [`print`].
@@ -98,10 +98,10 @@ pub fn print_json(value: &impl serde::Serialize) -> anyhow::Result<()> {
     exactly(&printable::json(&called(&(serde_json::to_string_pretty(value)? + "\n"))))
 }
 
-/// Whether nobody wants to be told anything but results and errors.
+/// Set by `--quiet`.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// With it, notes are not written and progress is not shown (`--quiet`).
+/// Suppresses notes and progress (`--quiet`).
 pub fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
@@ -110,7 +110,7 @@ pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// A value with the version of its layout before it.
+/// Adds the version of the layout before a value.
 pub fn versioned<T: serde::Serialize>(schema_version: u32, content: &T) -> impl serde::Serialize {
     #[derive(serde::Serialize)]
     struct Versioned<'a, T> {
@@ -121,21 +121,21 @@ pub fn versioned<T: serde::Serialize>(schema_version: u32, content: &T) -> impl 
     Versioned { schema_version, content }
 }
 
-/// Says something worth knowing on stderr, on one line.
+/// Prints a note on stderr, on one line.
 pub fn note(text: &str) {
     if !is_quiet() {
         line("note", text);
     }
 }
 
-/// Says what was chosen for the user; with `--quiet` too, if the choice was inferred and may be wrong.
+/// Notes what was chosen for the user; even with `--quiet` if the choice was inferred and may be wrong.
 pub fn chosen(text: &str, inferred: bool) {
     if inferred || !is_quiet() {
         line("note", text);
     }
 }
 
-/// Says why the job failed on stderr, on one line.
+/// Prints an error on stderr, on one line.
 pub fn error(text: &str) {
     line("error", text);
 }
@@ -143,14 +143,13 @@ pub fn error(text: &str) {
 fn line(kind: &str, text: &str) {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let text = printable::line(&called(&text)).into_owned();
-    // When stderr is closed, too, there is nobody left to tell.
     let _ = writeln!(std::io::stderr().lock(), "{kind}: {text}");
 }
 
-/// More names are cut.
+/// Longer lists of names are shortened.
 const SHOWN: usize = 8;
 
-/// Names in a row; of many the first, and the last.
+/// Joins names; long lists are shortened to the first ones and the last.
 pub fn names(names: &[impl AsRef<str>]) -> String {
     let join = |names: &[_]| names.iter().map(AsRef::as_ref).collect::<Vec<&str>>().join(", ");
     match names {
@@ -161,7 +160,7 @@ pub fn names(names: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// The names of the columns, and of those whose values are searched about an origin of their own.
+/// The names of the columns, and the origins of those that have one.
 pub fn columns(axes: &[Axis]) -> String {
     let shown: Vec<_> = axes.iter().map(|axis| printable::line(&axis.name)).collect();
     let list = names(&shown);
@@ -173,6 +172,6 @@ pub fn columns(axes: &[Axis]) -> String {
     if moved.is_empty() || moved.len() > SHOWN {
         list
     } else {
-        format!("{list} (about the origin {})", moved.join(", "))
+        format!("{list} (origin {})", moved.join(", "))
     }
 }

@@ -1,6 +1,5 @@
-//! Names of files: those whose ending says what is in them are refused before the work, not after it, as are
-//! outputs that are inputs; `-` and pipes such as `<(zcat a.csv.gz)` are kept in a file while they are
-//! searched.
+//! Paths: wrong extensions and outputs that are inputs are refused before the work; `-` and pipes such as
+//! `<(zcat a.csv.gz)` are copied to a temporary file.
 
 use std::fs::File;
 use std::io;
@@ -16,8 +15,7 @@ use crate::export::table::TableFormat;
 use crate::files::Scratch;
 use crate::run::{QuerySpec, RunSpec};
 
-/// Takes names that end so, with the dot or without, in either case. What is no regular file, such as a pipe,
-/// may be called as it likes.
+/// Accepts paths with an extension, in either case. Special files such as pipes may have any name.
 pub fn ending_in(
     ending: &'static str,
 ) -> impl Fn(&str) -> Result<PathBuf, String> + Clone + Send + Sync + 'static {
@@ -25,42 +23,38 @@ pub fn ending_in(
         let path = PathBuf::from(name);
         let special = path.metadata().is_ok_and(|meta| !meta.is_file() && !meta.is_dir());
         let fits = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
-        if fits || special {
-            Ok(path)
-        } else {
-            Err(format!("it is written as .{ending}, and the name must end in that"))
-        }
+        if fits || special { Ok(path) } else { Err(format!("the name must end in .{ending}")) }
     }
 }
 
-/// Takes the name of a table.
+/// Accepts the path of a table.
 pub fn table_path(text: &str) -> Result<PathBuf, ExportError> {
     let path = PathBuf::from(text);
     TableFormat::of(&path).map(|_| path)
 }
 
-/// Takes the name of a folder, but not one that ends as a file that another flag writes: endings and their
-/// flags. A folder that is there may be called as it likes.
+/// Accepts the path of a folder, but refuses extensions of files that other flags write. An existing folder
+/// may have any name.
 pub fn folder(
     files: &'static [(&'static str, &'static str)],
 ) -> impl Fn(&str) -> Result<PathBuf, String> + Clone + Send + Sync + 'static {
     move |name| {
         if name.is_empty() {
-            return Err("a folder has a name; the current one is called .".to_owned());
+            return Err("folder name missing; use . for the current folder".to_owned());
         }
         let path = PathBuf::from(name);
         let ends =
             |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
         match files.iter().find(|(ending, _)| ends(ending)).filter(|_| !path.is_dir()) {
-            Some((ending, flag)) => Err(format!(
-                "it is a folder, and .{ending} is how a file's name ends; {flag} writes that file"
-            )),
+            Some((ending, flag)) => {
+                Err(format!("expected a folder, not a .{ending} file; use {flag} for that file"))
+            }
             None => Ok(path),
         }
     }
 }
 
-/// What standard input is called in errors and reports.
+/// Name of standard input in errors and reports.
 const NAME: &str = "stdin";
 
 /// Whether a path means standard input.
@@ -68,16 +62,16 @@ fn is_stdin(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// Reads what comes through pipes to its end, standard input among them; the paths then are those of files,
-/// whose formats are recognised by their first bytes. The files are gone when what is returned is dropped.
+/// Copies standard input and pipes to temporary files and replaces their paths; formats are then recognised
+/// by content. The files are deleted when the returned values are dropped.
 ///
 /// # Errors
-/// [`Usage`] where two paths mean standard input; that one cannot be read, or kept.
+/// [`Usage`] if two paths are standard input; errors of reading and writing.
 pub fn spool<'a>(paths: impl IntoIterator<Item = &'a mut PathBuf>) -> anyhow::Result<Vec<Scratch>> {
     let piped: Vec<&mut PathBuf> = paths.into_iter().filter(|path| is_stdin(path) || is_pipe(path)).collect();
     if piped.iter().filter(|path| is_stdin(path)).count() > 1 {
         bail!(Usage(
-            "- stands for standard input, which is read once: write one of the two to a file".to_owned()
+            "- is standard input, which can be read only once; write one of the two to a file".to_owned()
         ));
     }
     piped.into_iter().map(kept).collect()
@@ -87,7 +81,7 @@ fn kept(path: &mut PathBuf) -> anyhow::Result<Scratch> {
     let name = if is_stdin(path) { NAME.to_owned() } else { path.display().to_string() };
     let what = if is_stdin(path) { "standard input" } else { &name };
     let failed = |why: io::Error| {
-        anyhow!("cannot keep what is read from {what}: {why}: {}", std::env::temp_dir().display())
+        anyhow!("cannot store {what} in a temporary file: {why}: {}", std::env::temp_dir().display())
     };
     let scratch = Scratch::new().map_err(failed)?;
     if is_stdin(path) {
@@ -101,7 +95,7 @@ fn kept(path: &mut PathBuf) -> anyhow::Result<Scratch> {
     Ok(scratch)
 }
 
-/// Other devices may go on for ever.
+/// Other special files may be endless.
 #[cfg(unix)]
 fn is_pipe(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt as _;
@@ -113,20 +107,20 @@ fn is_pipe(_: &Path) -> bool {
     false
 }
 
-/// Refuses to write over the files that are searched.
+/// Refuses to overwrite the files that are searched.
 ///
 /// # Errors
-/// When one of `outputs` is one of them.
+/// When one of `outputs` is an input.
 pub fn spare(spec: &RunSpec, outputs: impl IntoIterator<Item = PathBuf>) -> anyhow::Result<()> {
     let data = if let Source::File { path, .. } = &spec.data { Some(path) } else { None };
     let queries = if let QuerySpec::File { path, .. } = &spec.queries { Some(path) } else { None };
-    spare_files("the cloud that is searched", data.into_iter().chain(queries), outputs)
+    spare_files("the searched cloud", data.into_iter().chain(queries), outputs)
 }
 
-/// The same for any files or parts of files that are read; `what` they are, in the error.
+/// As [`spare`], for any input files; `what` describes them in the error.
 ///
 /// # Errors
-/// As [`spare`]'s.
+/// As [`spare`].
 pub fn spare_files<'a>(
     what: &str,
     inputs: impl IntoIterator<Item = &'a PathBuf>,
@@ -138,7 +132,7 @@ pub fn spare_files<'a>(
     match outputs.into_iter().find(|path| is_input(path)) {
         Some(path) => {
             bail!(Usage(format!(
-                "cannot write: {what} would be lost; choose another name: {}",
+                "cannot write: this would overwrite {what}; choose another name: {}",
                 path.display()
             )))
         }
@@ -163,7 +157,7 @@ mod tests {
         for (name, flag) in
             [("a.csv", "--neighbors"), ("a.CSV", "--neighbors"), ("b/a.warpscope", "--record")]
         {
-            assert!(out(name).unwrap_err().ends_with(&format!("; {flag} writes that file")), "{name}");
+            assert!(out(name).unwrap_err().ends_with(&format!("; use {flag} for that file")), "{name}");
         }
     }
 
@@ -174,7 +168,7 @@ mod tests {
             assert_eq!(png(name), Ok(name.into()));
         }
         for name in ["a.jpg", "a", "png", ".png", "a.png/b", "a.png.gz"] {
-            assert_eq!(png(name).unwrap_err(), "it is written as .png, and the name must end in that");
+            assert_eq!(png(name).unwrap_err(), "the name must end in .png");
         }
         #[cfg(unix)]
         assert!(png("/dev/null").is_ok());

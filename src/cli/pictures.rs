@@ -1,4 +1,4 @@
-//! Which files `warpscope lesson` writes, and what its pictures show.
+//! Output files of `warpscope lesson`, and the contents of its pictures.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ use crate::lesson::picture::page::panels_ever;
 use crate::lesson::player::MOST_BYTES;
 use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
 
-/// What the lesson's flags say about files.
+/// Flags of `lesson` about files.
 #[derive(Debug, clap::Args)]
 #[command(
     group(
@@ -32,8 +32,9 @@ use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
     group(clap::ArgGroup::new("still").args(["png", "svg"]).multiple(true))
 )]
 pub struct PictureArgs {
-    /// Writes the steps (steps.jsonl, all of the search) and a handout (handout.html) into a folder; files of
-    /// the other flags go there, too, where they are given no name
+    /// Folder for the steps, the handout and other files
+    ///
+    /// steps.jsonl (the whole search) and handout.html. Files of other flags go here if they have no name.
     #[arg(
         long,
         value_name = "DIR",
@@ -48,33 +49,37 @@ pub struct PictureArgs {
         help_heading = "Files"
     )]
     out: Option<PathBuf>,
-    /// Writes the picture of one moment
+    /// Picture of one moment
     #[arg(long, value_name = "FILE", value_parser = ending_in("png"), help_heading = "Files")]
     png: Option<Option<PathBuf>>,
-    /// Writes that as a vector graphic
+    /// Picture of one moment, as a vector graphic
     #[arg(long, value_name = "FILE", value_parser = ending_in("svg"), help_heading = "Files")]
     svg: Option<Option<PathBuf>>,
-    /// Writes a range as an animation
+    /// Animation of a range of steps
     #[arg(long, value_name = "FILE", value_parser = ending_in("gif"), help_heading = "Files")]
     gif: Option<Option<PathBuf>>,
-    /// Writes a range as numbered PNG files
+    /// Folder of numbered PNG files of a range of steps
     #[arg(long, value_name = "DIR", help_heading = "Files")]
     frames: Option<Option<PathBuf>>,
-    /// Writes a page that plays a range in a browser, in one file
+    /// Web page that plays a range of steps, in one file
     #[arg(long, value_name = "FILE", value_parser = ending_in("html"), help_heading = "Files")]
     html: Option<Option<PathBuf>>,
-    /// Writes a worksheet: questions with their pictures and room to write
+    /// Worksheet: questions with pictures and room to write
     #[arg(long, value_name = "FILE", value_parser = ending_in("html"), help_heading = "Files")]
     worksheet: Option<Option<PathBuf>>,
-    /// Writes its key: the same questions with answers, reasons, and what each wrong answer means
+    /// Key of the worksheet, with answers and reasons
+    ///
+    /// The same questions, and what each wrong answer means.
     #[arg(long, value_name = "FILE", value_parser = ending_in("html"), help_heading = "Files")]
     key: Option<Option<PathBuf>>,
-    /// Draws the questions of handout, worksheet and key; another number draws others [default: the lesson's
-    /// seed]. The page of --html draws its own, anew each time
+    /// Seed for the questions [default: the lesson's seed]
+    ///
+    /// For handout, worksheet and key. The page of --html draws new questions each time.
     #[arg(long, value_name = "NUMBER", value_parser = values::whole::<u64>, help_heading = "What is shown")]
     sheet: Option<u64>,
-    /// The moment of --png and --svg: after so many steps [default: where the lesson's part ends, or with
-    /// --break where it breaks]
+    /// Step shown by --png and --svg
+    ///
+    /// By default the end of the lesson's part, or with --break the step where it breaks.
     #[arg(
         long,
         value_name = "STEP",
@@ -83,20 +88,20 @@ pub struct PictureArgs {
         help_heading = "What is shown"
     )]
     at: Option<usize>,
-    /// The first moment of a range [default: where the lesson's part begins]
+    /// First step of a range [default: start of the lesson's part]
     #[arg(long, value_name = "STEP", value_parser = values::whole::<usize>, help_heading = "What is shown")]
     from: Option<usize>,
-    /// The last moment of a range [default: where the lesson's part ends]
+    /// Last step of a range [default: end of the lesson's part]
     #[arg(long, value_name = "STEP", value_parser = values::whole::<usize>, help_heading = "What is shown")]
     to: Option<usize>,
-    /// Which steps of a range: those of this level of detail and coarser ones [default: the lesson's]
+    /// Finest level of detail of steps [default: the lesson's]
     #[arg(
         long,
         value_parser = PossibleValuesParser::new(Level::ALL.map(Level::name)).map(|name| level(&name)),
         help_heading = "What is shown"
     )]
     level: Option<Level>,
-    /// One of so many of these
+    /// Include only every n-th of these steps
     #[arg(
         long,
         value_name = "NUMBER",
@@ -106,32 +111,40 @@ pub struct PictureArgs {
         help_heading = "What is shown"
     )]
     every: usize,
-    /// At most so many, spread evenly [default: 120, and 16 in the handout]
+    /// Limit on pictures [default: 120; handout: 16]
+    ///
+    /// If there are more steps, evenly spaced ones are shown.
     #[arg(long, value_name = "NUMBER", value_parser = values::whole::<usize>, help_heading = "What is shown")]
     most: Option<usize>,
-    /// Of a lesson with several orders of the points, this one alone; else they stand side by side, and the
-    /// page of --html lets choose
+    /// Order of the points to show, in lessons with several
+    ///
+    /// By default the orders are shown side by side, and the page of --html offers all.
     #[arg(long, value_name = "ORDER", help_heading = "What is shown")]
     take: Option<String>,
-    /// One panel alone, beside title and sentence; the page of --html has all
+    /// Show one panel with title and sentence
+    ///
+    /// The page of --html has all panels.
     #[arg(
         long,
         value_parser = PossibleValuesParser::new(Panel::NAMED.map(|(name, _)| name)),
         help_heading = "What is shown"
     )]
     panel: Option<String>,
-    /// The colours of pictures [default: light; in the handout as the reader has it]
+    /// Colours [default: light; in the handout the reader's]
     #[arg(
         long,
         value_parser = PossibleValuesParser::new(["light", "dark", "high-contrast"]),
         help_heading = "How it looks"
     )]
     look: Option<String>,
-    /// Width and height of a picture, 960x540 or more [default: 1280x720, and 960x540 in the handout]
+    /// Size of a picture, at least 960x540 [default: 1280x720]
+    ///
+    /// In the handout the default is 960x540.
     #[arg(long, value_name = "WxH", value_parser = size, help_heading = "How it looks")]
     size: Option<[f32; 2]>,
-    /// How high running text is, 8 to 48; all other text goes with it [default: a 45th of the picture's
-    /// height]
+    /// Height of running text, 8 to 48
+    ///
+    /// All other text scales with it. The default is 1/45 of the picture's height.
     #[arg(
         long,
         value_name = "NUMBER",
@@ -139,13 +152,13 @@ pub struct PictureArgs {
         help_heading = "How it looks"
     )]
     text: Option<u16>,
-    /// Pixels for each point of a picture; 2 makes 2560x1440 of 1280x720
+    /// Scale factor; 2 turns 1280x720 into 2560x1440
     #[arg(long, value_name = "NUMBER", default_value_t = 1.0, help_heading = "How it looks")]
     scale: f32,
-    /// How long a picture of the GIF stays, in seconds; the last one stays longer
+    /// Seconds per picture of the GIF; the last one stays longer
     #[arg(long, value_name = "SECONDS", default_value_t = 1.2, help_heading = "How it looks")]
     pace: f32,
-    /// Leaves out of the GIF the pictures in which things are on their way to the next moment
+    /// Omit the GIF's transitions between moments
     #[arg(long, requires = "gif", help_heading = "How it looks")]
     no_motion: bool,
 }
@@ -160,12 +173,12 @@ fn size(text: &str) -> Result<[f32; 2], String> {
         .and_then(|(width, height)| Some([width.trim().parse::<u16>().ok()?, height.trim().parse().ok()?]));
     match parsed.map(|lengths| lengths.map(f32::from)) {
         Some(size) if size[0] >= SIZE_ON_PAPER[0] && size[1] >= SIZE_ON_PAPER[1] => Ok(size),
-        Some(_) => Err("a picture has no room below 960x540".to_owned()),
-        None => Err("a size is width x height, such as 1280x720".to_owned()),
+        Some(_) => Err("must be at least 960x540".to_owned()),
+        None => Err("expected WIDTHxHEIGHT, such as 1280x720".to_owned()),
     }
 }
 
-/// The files that are to be written.
+/// The files to write.
 pub struct Plan {
     steps: Vec<PathBuf>,
     handout: Option<PathBuf>,
@@ -176,28 +189,28 @@ pub struct Plan {
     page: Option<PathBuf>,
     worksheet: Option<PathBuf>,
     key: Option<PathBuf>,
-    /// Gone again, where nothing is written into them.
+    /// New folders, removed again if they stay empty.
     made: Vec<MadeFolder>,
 }
 
 impl PictureArgs {
-    /// The files of a lesson, once it is sure that they can be written and that what is asked makes sense:
-    /// before the work, not after it.
+    /// The files of a lesson, after checking that they can be written and that the flags make sense. Called
+    /// before the work.
     pub fn plan(&self, takes: &[&str]) -> anyhow::Result<Plan> {
         let (low, high) = export::lesson::PACES;
         if !(low..=high).contains(&self.pace) {
-            bail!(Usage(format!("--pace {}: a picture stays {low} to {high} seconds", self.pace)));
+            bail!(Usage(format!("--pace {}: must be between {low} and {high} seconds", self.pace)));
         }
         crate::draw::raster::pixels(self.size.unwrap_or(SIZE), self.scale)?;
         if let Some(take) = self.take.as_ref().filter(|take| !takes.contains(&take.as_str())) {
-            bail!(Usage(format!("--take {take}: this lesson has {}", takes.join(", "))));
+            bail!(Usage(format!("--take {take}: unknown order; this lesson has {}", takes.join(", "))));
         }
         let name = |flag: &str, file: &Option<Option<PathBuf>>, default: &str| match (file, &self.out) {
             (None, _) => Ok(None),
             (Some(Some(path)), _) => Ok(Some(path.clone())),
             (Some(None), Some(dir)) => Ok(Some(dir.join(default))),
             (Some(None), None) => {
-                bail!(Usage(format!("--{flag}: it needs a name, or --out DIR, where it is called {default}")))
+                bail!(Usage(format!("--{flag}: add a file name, or --out DIR for DIR/{default}")))
             }
         };
         let mut plan = Plan {
@@ -229,12 +242,12 @@ impl PictureArgs {
         Ok(plan)
     }
 
-    /// Whether questions to print are asked for.
+    /// Whether questions were requested.
     pub fn asks(&self) -> bool {
         self.worksheet.is_some() || self.key.is_some()
     }
 
-    /// Writes them, and says what was written.
+    /// Writes the files and returns their names.
     pub fn write(&self, plan: &Plan, lesson: &Lesson, takes: &[Take]) -> anyhow::Result<Vec<String>> {
         let shown: Vec<Take> = match &self.take {
             Some(name) => takes.iter().filter(|take| take.arrangement.name() == name).cloned().collect(),
@@ -252,14 +265,14 @@ impl PictureArgs {
             }
         };
         let (film, paper) = (film(SIZE, self.scale), film(SIZE_ON_PAPER, 1.0));
-        // All that may be wrong, before anything is written.
+        // Checks everything that may be wrong before writing.
         let lead = film.lead();
         let at =
             moments::check(&lead.recording, self.at.unwrap_or(lead.broken_at().unwrap_or(lead.range.end)))?;
         let (frames, figures) = (self.moments(MOST_FRAMES, &film)?, self.moments(MOST_ON_PAPER, &film)?);
         let mut written = Vec::new();
         let mut wrote = |path: &Path| written.push(path.display().to_string());
-        // First what needs most memory: if it is refused, nothing is written.
+        // The page needs most memory, so it comes first: if it is refused, nothing is written.
         if let Some(path) = &plan.page {
             let all = self.moments(usize::MAX, &film)?;
             let page = export::lesson::page(&film, &all, path, &Bar::new("drawing the page"))?;
@@ -269,7 +282,10 @@ impl PictureArgs {
                     Some(short) => format!("with more steps it {short}"),
                     None => format!("with more steps it would be larger than {} MB", MOST_BYTES / 1_000_000),
                 };
-                output::note(&format!("the page stops at level {} and coarser: {why}", page.finest.name()));
+                output::note(&format!(
+                    "the page includes steps at level {} and coarser only: {why}",
+                    page.finest.name()
+                ));
             }
         }
         for (take, path) in takes.iter().zip(&plan.steps) {
@@ -304,7 +320,7 @@ impl PictureArgs {
             export::lesson::key(&paper, theme, path)?;
             wrote(path);
         }
-        // Last: where it is, the others are.
+        // Last, so that its presence means that all files were written.
         if let Some(path) = &plan.handout {
             export::lesson::handout(&paper, &figures, theme, path, &Bar::new("drawing the handout"))?;
             wrote(path);
@@ -313,11 +329,11 @@ impl PictureArgs {
         Ok(written)
     }
 
-    /// The panel that is shown alone.
+    /// The panel to show alone.
     fn zoom(&self, lesson: &Lesson, takes: &[Take]) -> anyhow::Result<Option<Panel>> {
         let Some(name) = self.panel.as_deref() else { return Ok(None) };
         let [take] = takes else {
-            bail!(Usage(format!("--panel {name}: of one order at a time; choose it with --take")))
+            bail!(Usage(format!("--panel {name}: shows one order only; select it with --take")))
         };
         let ever = panels_ever(lesson, take);
         let named =
@@ -327,7 +343,7 @@ impl PictureArgs {
             None => {
                 let names: Vec<&str> = ever.iter().filter_map(named).collect();
                 bail!(Usage(format!(
-                    "--panel {name}: lesson {} has no such panel; it has {}",
+                    "--panel {name}: lesson {} does not have this panel; available: {}",
                     lesson.id,
                     names.join(", ")
                 )))
@@ -356,7 +372,7 @@ impl PictureArgs {
 }
 
 impl Plan {
-    /// All files but the frames.
+    /// All files except the frames.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let pictures = self.png.iter().chain(&self.svg).chain(&self.gif);
         self.steps
@@ -369,7 +385,7 @@ impl Plan {
             .map(PathBuf::as_path)
     }
 
-    /// Refuses to write one file over another.
+    /// Refuses two outputs with the same path.
     fn is_one_of_each(&self) -> anyhow::Result<()> {
         let mut places: Vec<PathBuf> = self.frames.iter().map(|dir| resolved(dir)).collect();
         for file in self.files() {
@@ -379,7 +395,7 @@ impl Plan {
                 && is_frame(&place);
             if is_frame || places.contains(&place) {
                 bail!(Usage(format!(
-                    "cannot write: two of the files would be one; give each a name of its own: {}",
+                    "cannot write: two outputs have the same path; rename one: {}",
                     file.display()
                 )));
             }
@@ -389,12 +405,12 @@ impl Plan {
     }
 }
 
-/// Where a path leads, though its end may not be there yet.
+/// The canonical path; the last components need not exist yet.
 fn resolved(path: &Path) -> PathBuf {
     let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     let there =
         path.ancestors().find_map(|above| Some((above.canonicalize().ok()?, path.strip_prefix(above).ok()?)));
-    // Without an end to add, joining would add a slash.
+    // Joining an empty rest would add a slash.
     there.map_or(
         path.clone(),
         |(above, rest)| if rest.as_os_str().is_empty() { above } else { above.join(rest) },
@@ -411,7 +427,7 @@ fn steps_file(take: &str, takes: usize) -> String {
     if takes == 1 { "steps.jsonl".to_owned() } else { format!("steps-{take}.jsonl") }
 }
 
-/// Nothing is left out unsaid.
+/// Notes how many moments were skipped.
 fn tell(what: &str, moments: &Moments) {
     let (shown, all) = (moments.positions.len(), moments.all.len());
     if shown < all {

@@ -15,18 +15,18 @@ use crate::export::{NeighborFormat, text};
 use crate::run::{QuerySpec, RunSpec, usual};
 use crate::{memory, printable};
 
-/// The most rows that a list may name; every one of them is kept.
+/// Limit on listed rows, which are all held in memory.
 const MAX_LISTED: u64 = 100_000_000;
 
-/// What was written for `--queries`.
+/// A parsed value of `--queries`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum QueryChoice {
     All,
     Count(u64),
     Rows(Vec<u64>),
-    /// `rows:@FILE`: one number a line.
+    /// `rows:@FILE`: one number per line.
     RowsIn(PathBuf),
-    /// One place, in the data's units.
+    /// One point, in the data's units.
     At(Vec<(Option<String>, f64)>),
     File(PathBuf),
 }
@@ -40,7 +40,7 @@ impl FromStr for QueryChoice {
         }
         if let Some(list) = text.strip_prefix("rows:") {
             return match list.strip_prefix('@') {
-                Some("") => Err("rows:@FILE needs a file".to_owned()),
+                Some("") => Err("rows:@FILE: file name missing".to_owned()),
                 Some(path) => Ok(Self::RowsIn(path.into())),
                 None => Ok(Self::Rows(list_of_rows(list)?)),
             };
@@ -51,14 +51,14 @@ impl FromStr for QueryChoice {
         match whole_number(text) {
             Some(count) => Ok(Self::Count(count)),
             None if text.is_empty() => {
-                Err("a file, a count, `all`, rows:LIST or at:X,Y,… is needed".to_owned())
+                Err("expected a file, a count, `all`, rows:LIST or at:X,Y,…".to_owned())
             }
             None => Ok(Self::File(text.into())),
         }
     }
 }
 
-/// Parses coordinates, each with the name of its column or none of them.
+/// Parses coordinates; either all or none have the names of their columns.
 fn point(text: &str) -> Result<Vec<(Option<String>, f64)>, String> {
     let part = |part: &str| {
         let (name, value) =
@@ -74,7 +74,7 @@ fn point(text: &str) -> Result<Vec<(Option<String>, f64)>, String> {
     let parts: Vec<_> = text.split(',').map(part).collect::<Result<_, String>>()?;
     let named = parts.iter().filter(|(name, _)| name.is_some()).count();
     if named != 0 && named != parts.len() {
-        Err("name all columns of the point, or none".to_owned())
+        Err("name every column of the point or none".to_owned())
     } else {
         Ok(parts)
     }
@@ -94,11 +94,11 @@ fn list_of_rows(list: &str) -> Result<Vec<u64>, String> {
             None => (number(part)?, number(part)?),
         };
         if from > to {
-            return Err(format!("the range {from}-{to} runs backwards"));
+            return Err(format!("the range {from}-{to} is reversed"));
         }
         if to - from >= MAX_LISTED - rows.len() as u64 {
             return Err(format!(
-                "more than {} rows are listed; `all` takes every row",
+                "more than {} rows listed; use `all` for every row",
                 text::thousands(MAX_LISTED)
             ));
         }
@@ -108,12 +108,12 @@ fn list_of_rows(list: &str) -> Result<Vec<u64>, String> {
 }
 
 impl QueryChoice {
-    /// What is asked of a cloud, the default where nothing was written, which a note says, as it does where a
-    /// place lies. `columns` are those of the cloud: numbers are good for a query file too, and names are
-    /// taken from the cloud's axes.
+    /// Turns the choice into queries of a cloud. Notes tell which default was used and how a point's
+    /// coordinates were read. `columns` are those of the cloud: column numbers also apply to a query file;
+    /// names are matched with the cloud's axes instead.
     ///
     /// # Errors
-    /// Whatever keeps a list of rows from being read.
+    /// When a list of rows cannot be read.
     pub fn resolve(
         choice: Option<&Self>,
         cloud: &PointCloud,
@@ -124,18 +124,17 @@ impl QueryChoice {
         Ok(match choice {
             None if rows as u64 <= usual::QUERIES => {
                 let all = if rows == 1 {
-                    "the one row is".to_owned()
+                    "the only row".to_owned()
                 } else {
-                    format!("all {} are", text::count(rows as u64, "row", "rows"))
+                    format!("all {}", text::count(rows as u64, "row", "rows"))
                 };
-                output::note(&format!("{all} asked for, as --queries is not given"));
+                output::note(&format!("querying {all} (no --queries given)"));
                 QuerySpec::All
             }
             None => {
                 let (drawn, rows) = (text::thousands(usual::QUERIES), text::thousands(rows as u64));
                 output::note(&format!(
-                    "{drawn} of {rows} rows, drawn with seed {seed}, are asked for, as --queries is not \
-                     given"
+                    "querying {drawn} of {rows} rows, sampled with seed {seed} (no --queries given)"
                 ));
                 QuerySpec::Count(usual::QUERIES)
             }
@@ -155,7 +154,7 @@ impl QueryChoice {
                         format!("{} = {}", printable::name(&cloud.axes()[axis].name), at[axis])
                     };
                     output::note(&format!(
-                        "the query is at {}",
+                        "query point: {}",
                         order.iter().map(named).collect::<Vec<_>>().join(", ")
                     ));
                 }
@@ -174,14 +173,14 @@ impl QueryChoice {
     }
 }
 
-/// Coordinates of a point are shown with their columns up to this number.
+/// A point's coordinates are shown with their column names up to this number.
 const NAMED: usize = 3;
 
-/// A point in the order of the axes: by the names of the columns, or given in `order`.
+/// The point's values in axis order, placed by column name or, without names, by `order`.
 fn along_axes(parts: &[(Option<String>, f64)], order: &[usize], axes: &[Axis]) -> anyhow::Result<Vec<f64>> {
     let values: Vec<f64> = parts.iter().map(|(_, value)| *value).collect();
     if parts.len() != axes.len() {
-        // The refusal names the columns.
+        // `query_point::cloud` reports the wrong count, with the names of the columns.
         return Ok(values);
     }
     let mut at = vec![f64::NAN; axes.len()];
@@ -193,56 +192,56 @@ fn along_axes(parts: &[(Option<String>, f64)], order: &[usize], axes: &[Axis]) -
                 .position(|axis| axis.name.eq_ignore_ascii_case(name) || Globe::same_angle(&axis.name, name))
                 .ok_or_else(|| {
                     let known: Vec<&str> = axes.iter().map(|axis| axis.name.as_str()).collect();
-                    Usage(format!("at:{name}=…: no such column; searched columns: {}", output::names(&known)))
+                    Usage(format!("at:{name}=…: unknown column; searched columns: {}", output::names(&known)))
                 })?,
         };
         if !at[axis].is_nan() {
-            bail!(Usage(format!("at:…: column `{}` is given twice", axes[axis].name)));
+            bail!(Usage(format!("at:…: column `{}` given twice", axes[axis].name)));
         }
         at[axis] = *value;
     }
     Ok(at)
 }
 
-/// Which queries a run asks of a cloud with these axes, for people.
+/// Describes the queries of a run, for people.
 pub fn about(spec: &RunSpec, axes: &[Axis]) -> String {
     match &spec.queries {
         QuerySpec::All => "every row".to_owned(),
-        QuerySpec::Count(_) => format!("rows drawn with seed {}", spec.seed),
-        QuerySpec::Rows(_) => "rows listed".to_owned(),
-        // Who has longitude and latitude the other way round sees it.
+        QuerySpec::Count(_) => format!("rows sampled with seed {}", spec.seed),
+        QuerySpec::Rows(_) => "listed rows".to_owned(),
+        // Column names reveal swapped longitude and latitude.
         QuerySpec::At(at) if at.len() == axes.len() && at.len() <= 3 => {
             let named: Vec<String> = at
                 .iter()
                 .zip(axes)
                 .map(|(value, axis)| format!("{} {value}", printable::name(&axis.name)))
                 .collect();
-            format!("the place {}", named.join(", "))
+            format!("the point {}", named.join(", "))
         }
-        QuerySpec::At(at) => format!("the place {}", query_point::format(at)),
-        QuerySpec::File { path, .. } => format!("those of {}", path.display()),
+        QuerySpec::At(at) => format!("the point {}", query_point::format(at)),
+        QuerySpec::File { path, .. } => format!("the rows of {}", path.display()),
     }
 }
 
-/// Says that what is written does not tell which rows of the cloud its queries are, where that is not plain.
+/// Notes that a file format does not store which rows were queried.
 pub fn note_rows_left_out(queries: &QuerySpec, format: NeighborFormat, to: &Path) {
     let chosen = matches!(queries, QuerySpec::Count(_) | QuerySpec::Rows(_));
     if chosen && !format.has_query_rows() {
         output::note(&format!(
-            "the queries' rows are not in .{} files; tables and .npz have them: {}",
+            ".{} files do not store the queries' row numbers; tables and .npz do: {}",
             format.extension(),
             to.display()
         ));
     }
 }
 
-/// The longest list of rows that is read, in bytes.
+/// Limit on the size of a list of rows, in bytes.
 const MOST_LIST: u64 = 256 << 20;
 
-/// One number a line; empty lines and what follows a # do not count.
+/// Parses one number per line; empty lines and `#` comments are ignored.
 fn rows_in(path: &Path) -> anyhow::Result<Vec<u64>> {
     let shown = path.display();
-    // The rows of two bytes of text take eight, and both lists are copied as they grow.
+    // Two bytes of text become a row of eight bytes, and both lists are copied as they grow.
     let most = MOST_LIST.min(memory::available().map_or(u64::MAX, |free| free / 12));
     let mut content = Vec::new();
     let read = File::open(path).and_then(|file| file.take(most + 1).read_to_end(&mut content));
@@ -266,7 +265,7 @@ fn rows_in(path: &Path) -> anyhow::Result<Vec<u64>> {
         }
     }
     if rows.is_empty() {
-        bail!("not a list of rows: there is none in it: {shown}");
+        bail!("not a list of rows: it contains no row numbers: {shown}");
     }
     Ok(rows)
 }
@@ -304,14 +303,14 @@ mod tests {
             ("rows:", "neither"),
             ("rows:1,x", "`x`"),
             ("rows:-5", "`-5`"),
-            ("rows:9-3", "backwards"),
+            ("rows:9-3", "reversed"),
             ("rows:0-99999999999", "more than"),
             ("rows:0-18446744073709551615", "more than"),
-            ("rows:@", "needs a file"),
+            ("rows:@", "file name missing"),
             ("at:", "`` is not a number"),
             ("at:lat=1,2", "or none"),
             ("at:1,east", "`east`"),
-            ("", "is needed"),
+            ("", "expected a file"),
         ] {
             let error = text.parse::<QueryChoice>().unwrap_err();
             assert!(error.contains(why), "{text}: {error}");
@@ -332,7 +331,7 @@ mod tests {
         std::fs::write(&path, "# none\n").unwrap();
         assert_eq!(
             rows_in(&path).unwrap_err().to_string(),
-            format!("not a list of rows: there is none in it: {}", path.display())
+            format!("not a list of rows: it contains no row numbers: {}", path.display())
         );
         let message = format!("{:#}", rows_in(&folder.path().join("none")).unwrap_err());
         assert!(message.starts_with("cannot read: ") && message.ends_with("none"), "{message}");

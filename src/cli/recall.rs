@@ -1,4 +1,4 @@
-//! `warpscope recall`: how good are the answers of an approximate index?
+//! `warpscope recall`: measures the answers of an approximate index.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,7 @@ use crate::knn::{Metric, Ranking};
 use crate::run::Engines;
 use crate::run::answers::recall::{self, Flaws, Recall, RecallAt, RecallError, Ties, Truth};
 
-/// The version of what `--json` prints.
+/// The version of the layout of `--json`.
 const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, clap::Args)]
@@ -31,17 +31,18 @@ const SCHEMA_VERSION: u32 = 1;
     mut_args(worded)
 )]
 pub struct RecallArgs {
-    /// The answers: neighbours in any file that `verify --reference` takes, such as .ivecs, .ibin, .npz, .csv
-    /// or .hdf5 of ann-benchmarks
-    answers: PathBuf,
-    /// Takes the truth from a file of neighbours instead of searching for it
+    /// Answers to judge: a file of neighbours
     ///
-    /// Beside --input and --queries, distances are computed anew and ties count as right. Without a cloud,
-    /// answers count where the truth names them and, if it comes with distances, where these show that an
-    /// answer ties with the k-th.
+    /// Any file that `verify --reference` accepts, such as .ivecs, .ibin, .npz, .csv or the .hdf5 of
+    /// ann-benchmarks.
+    answers: PathBuf,
+    /// Read the truth from a file of neighbours
+    ///
+    /// With --input and --queries, distances are recomputed and ties count as hits. Without a cloud, an
+    /// answer counts if the truth lists it or if distances in the truth show that it ties with the k-th.
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
-    /// For which numbers of neighbours: 1,10,100 [default: as many as there are answers to a query]
+    /// Values of k: 1,10,100 [default: the answers per query]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = at_least_one)]
     at: Vec<usize>,
     #[command(flatten)]
@@ -54,7 +55,7 @@ pub struct RecallArgs {
     engine: EngineArgs,
     #[command(flatten)]
     pub threads: ThreadsArgs,
-    /// How many of the worst queries are listed
+    /// Number of worst queries to list
     #[arg(
         long,
         value_name = "NUMBER",
@@ -63,7 +64,9 @@ pub struct RecallArgs {
         help_heading = "Results"
     )]
     worst: usize,
-    /// Writes a row for each query: .csv, .tsv, .parquet, .arrow or .npz
+    /// Table to write: one row per query
+    ///
+    /// .csv, .tsv, .parquet, .arrow or .npz.
     #[arg(long, value_name = "FILE", value_parser = table_path, help_heading = "Results")]
     out: Option<PathBuf>,
     #[command(flatten, next_help_heading = "Results")]
@@ -74,17 +77,17 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     values::whole(text)
         .ok()
         .filter(|&k| k > 0)
-        .ok_or_else(|| format!("`{text}` is no number of neighbours, 1 or more"))
+        .ok_or_else(|| format!("invalid number of neighbours `{text}`: must be 1 or more"))
 }
 
 #[derive(serde::Serialize)]
 struct Report<'a> {
     schema_version: u32,
     queries: usize,
-    /// Answers to a query.
+    /// Answers per query.
     width: usize,
     truth: &'a str,
-    /// By which distances were computed; absent where none were.
+    /// The metric of the distances; absent if none were computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     metric: Option<&'static str>,
     #[serde(flatten)]
@@ -106,26 +109,26 @@ struct Worst {
     of: u32,
 }
 
-/// Recall with what only the command knows.
+/// The recall, and how it was determined.
 struct Judged {
     recall: Recall,
-    /// Each query's number in its file, where that is known.
+    /// Each query's record number, if known.
     rows: Option<Vec<u64>>,
-    /// Where the truth is from.
+    /// Where the truth comes from.
     truth: String,
-    /// Of the search.
+    /// The metric of the search.
     metric: Option<Metric>,
     searched: Option<Searched>,
 }
 
 /// # Errors
-/// Whatever keeps it from being done, in one line.
+/// One sentence saying why it failed.
 pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
     let source = args.source.source();
     check_usage(args, source.is_none())?;
     if let Some(out) = &args.out {
         let files = [Some(&args.answers), args.truth.as_ref(), args.source.input.as_ref(), query_file(args)];
-        spare_files("a file that is read", files.into_iter().flatten(), [out.clone()])?;
+        spare_files("an input file", files.into_iter().flatten(), [out.clone()])?;
         export::check(out)?;
     }
     check_device(args.engine.device.device, std::slice::from_ref(&args.engine.engine))?;
@@ -159,25 +162,22 @@ pub fn run(args: &RecallArgs) -> anyhow::Result<()> {
     }
 }
 
-/// The flags whose words are about the truth here.
+/// Rewords shared flags for this command.
 fn worded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "queries" => arg
-            .help("To which queries they are answers, as for `run` [default: all]")
+            .help("Queries that were answered, as for `run` [default: all]")
             .long_help(Resettable::Reset)
             .requires("cloud"),
-        "engine" => arg.help(
-            "What searches for the truth, and how: an engine, or ENGINE:key=value,… with its parameters",
-        ),
+        "engine" => arg.help("Engine that computes the truth: ENGINE:key=value,…"),
         _ => arg,
     }
 }
 
-/// What errors call the answers.
+/// Name of the answers in errors.
 const ANSWERS: &str = "ANSWERS";
 
-const NO_TRUTH: &str =
-    "there is no truth to compare with: give --input and --queries, by which it is computed, or --truth FILE";
+const NO_TRUTH: &str = "no truth to compare with: add --input and --queries to compute it, or --truth FILE";
 
 fn check_usage(args: &RecallArgs, without_cloud: bool) -> anyhow::Result<()> {
     if without_cloud && args.truth.is_none() {
@@ -187,9 +187,7 @@ fn check_usage(args: &RecallArgs, without_cloud: bool) -> anyhow::Result<()> {
         && (args.method.own.exclude_self
             || args.method.metric.metric.is_some_and(|given| given != Ranking::Distance(Metric::L2)))
     {
-        bail!(Usage(
-            "--exclude-self and --metric are about a search: give --input and --queries, too".to_owned()
-        ));
+        bail!(Usage("--exclude-self and --metric need a search; add --input and --queries".to_owned()));
     }
     Ok(())
 }
@@ -199,7 +197,7 @@ fn query_file(args: &RecallArgs) -> Option<&PathBuf> {
 }
 
 impl RecallArgs {
-    /// The search whose answers are judged.
+    /// The search that computes the truth.
     fn request(&self, source: Source, k: usize) -> Request {
         Request {
             queries: Some(self.queries.queries.clone().unwrap_or(QueryChoice::All)),
@@ -210,7 +208,7 @@ impl RecallArgs {
     }
 }
 
-/// By row numbers, and distances where the truth has them.
+/// Compares row numbers, and distances if the truth has them.
 fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Judged> {
     if let Some(rows) = &truth.query_rows {
         given.check_rows(ANSWERS, rows)?;
@@ -226,7 +224,7 @@ fn by_files(given: &Answers, truth: &Answers, ks: &[usize]) -> anyhow::Result<Ju
     Ok(Judged { rows, recall, truth: truth.path.display().to_string(), metric: None, searched: None })
 }
 
-/// By distances, which are computed from the cloud.
+/// Compares distances computed from the cloud.
 fn by_distance(
     mut request: Request,
     given: &Answers,
@@ -266,7 +264,7 @@ fn by_distance(
     })
 }
 
-/// An error with the file that it is about.
+/// Adds the file to an error.
 fn named(why: RecallError, answers: &Path, truth: &Path) -> anyhow::Error {
     let path = match why {
         RecallError::Cancelled => return why.into(),
@@ -305,16 +303,16 @@ fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
         text::count(report.width as u64, "neighbour", "neighbours"),
     );
     let mut head = vec![
-        vec!["answers".to_owned(), format!("{queries}, {width} to each: {}", answers.display())],
+        vec!["answers".to_owned(), format!("{queries}, {width} each: {}", answers.display())],
         vec!["truth".to_owned(), report.truth.to_owned()],
         vec!["ties".to_owned(), ties(report)],
     ];
     let Flaws { missing, duplicates, out_of_range, own } = report.flaws;
     let flaws = [
         (missing, "missing"),
-        (duplicates, "named twice"),
-        (out_of_range, "that name no row"),
-        (own, "that name the query's own row, which is left out"),
+        (duplicates, "duplicate"),
+        (out_of_range, "not a row"),
+        (own, "the query's own row, which is excluded"),
     ];
     let flaws: Vec<String> = flaws
         .iter()
@@ -358,24 +356,24 @@ fn shown(report: &Report<'_>, answers: &Path, out: Option<&Path>) -> String {
     all
 }
 
-/// How answers that are as near as the k-th count.
+/// How answers that tie with the k-th neighbour count.
 fn ties(report: &Report<'_>) -> String {
     let untold: u64 = report.recall.iter().map(|at| at.untold).max().unwrap_or(0);
     match report.ties {
-        Ties::Computed => "an answer as near as the k-th neighbour is right".to_owned(),
-        Ties::NotTold => "cannot be told without distances: an answer is right if the truth names it; \
-                          --input and --queries compute them"
+        Ties::Computed => "answers that tie with the k-th neighbour are hits".to_owned(),
+        Ties::NotTold => "unknown without distances: only answers that the truth lists are hits; add \
+                          --input and --queries to compute distances"
             .to_owned(),
         Ties::Listed if untold == 0 => {
-            "an answer as near as the k-th neighbour is right, by the distances beside the truth".to_owned()
+            "answers that tie with the k-th neighbour are hits, by the distances in the truth".to_owned()
         }
         Ties::Listed => {
             let untold = text::count(
                 untold,
-                "answer that it does not list may tie and counts",
-                "answers that it does not list may tie and count",
+                "unlisted answer may tie and counts",
+                "unlisted answers may tie and count",
             );
-            format!("by the distances beside the truth; {untold} as wrong: --input and --queries tell")
+            format!("by the distances in the truth; {untold} as wrong (decide with --input and --queries)")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `warpscope run`: one search, measured.
+//! `warpscope run`: one measured search.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::run::{EngineChoice, Engines, MeasureMean, QuerySpec, RunRecord, RunSp
 
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "What an engine counts, such as merges, and its parameters: `warpscope devices ENGINE`",
+    after_help = "`warpscope devices ENGINE` explains an engine's counters and parameters",
     mut_args(worded)
 )]
 pub struct RunArgs {
@@ -49,15 +49,19 @@ pub struct RunArgs {
         help_heading = "Measurement"
     )]
     repeats: u32,
-    /// Also runs the profiled build: cycles per phase, and when each warp ran
+    /// Also run the profiled build: cycles per phase, warp times
     #[arg(long, help_heading = "Measurement")]
     profile: bool,
-    /// Writes the neighbours: .csv, .tsv, .parquet, .arrow, .npz, .npy (row numbers alone), .ivecs (with
-    /// .fvecs) or .ibin (with .fbin)
+    /// File to write the neighbours to
+    ///
+    /// .csv, .tsv, .parquet, .arrow, .npz, .npy (row numbers only), .ivecs (with .fvecs) or .ibin (with
+    /// .fbin).
     #[arg(long, value_name = "FILE", value_parser = neighbors_path, help_heading = "Results")]
     neighbors: Option<PathBuf>,
-    /// Writes run.json, neighbors.npz, timings.csv, merges.csv (counters.csv, for engines with other
-    /// measures), convergence.csv and trace.json into a folder
+    /// Folder to write results to
+    ///
+    /// run.json, neighbors.npz, timings.csv, merges.csv (counters.csv for engines with other measures),
+    /// convergence.csv and trace.json.
     #[arg(long, value_name = "DIR", value_parser = folder(&FILES), help_heading = "Results")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -68,16 +72,16 @@ pub struct RunArgs {
     json: JsonArgs,
 }
 
-/// The flags that are about a run's own files here.
+/// Rewords or extends shared flags for this command.
 fn worded(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "dry_run" => arg.conflicts_with_all(["neighbors", "out", "record"]),
-        "json" => arg.help("Prints run.json instead of the summary, or the predictions of --dry-run"),
+        "json" => arg.help("Print run.json, or the predictions of --dry-run, as JSON"),
         _ => arg,
     }
 }
 
-/// What `--out` is easily mistaken for.
+/// File extensions that belong to another flag than `--out`.
 const FILES: [(&str, &str); 7] = [
     ("csv", "--neighbors"),
     ("tsv", "--neighbors"),
@@ -88,17 +92,17 @@ const FILES: [(&str, &str); 7] = [
     ("warpscope", "--record"),
 ];
 
-/// Knows the format before the search, not after it.
+/// Checks the format before the search.
 fn neighbors_path(text: &str) -> Result<PathBuf, export::ExportError> {
     let path = PathBuf::from(text);
     NeighborFormat::of(&path).map(|_| path)
 }
 
 /// # Errors
-/// Whatever keeps it from being done, in one line.
+/// One sentence saying why it failed.
 pub fn run(args: &RunArgs) -> anyhow::Result<()> {
-    // Before a long search, not after it. The folder first: the neighbours may be meant to lie in it.
-    // Where nothing comes into it, it goes again.
+    // Check outputs before a long search. The folder comes first, as the neighbours may be written into it;
+    // it is removed again if it stays empty.
     let _made = args.out.as_deref().map(|dir| export::MadeFolder::new(dir, export::of_run)).transpose()?;
     if let Some(dir) = &args.out {
         export::check_folder(dir)?;
@@ -115,7 +119,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     let mut engines = Engines::default();
     if args.dry.dry_run {
         let any = RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
-        // What the run would refuse is refused here too.
+        // A dry run refuses what the run would refuse.
         build_problem(&spec, &cloud, query_cloud.as_ref())?;
         let plan = engines
             .plan_measured(&any, &cloud, query_cloud.as_ref(), &mut Bar::new("").stage())?
@@ -148,11 +152,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         output::note(&note);
     }
     if args.profile && record.profile.is_none() {
-        output::note(&format!("the {} engine has no profile to give", record.engine));
+        output::note(&format!("--profile: the {} engine cannot be profiled", record.engine));
     }
     let mut written = Vec::new();
     let result = write(args, &record, &mut written);
-    // Whatever became of the files, the search was done.
+    // The search succeeded, so its result is printed even if writing failed.
     if args.json.json {
         output::print_json(&record.head)
     } else {
@@ -161,18 +165,18 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
     .and(result)
 }
 
-/// What the total of the predictions is of.
+/// Describes which passes the predicted total includes.
 fn passes(spec: &RunSpec) -> String {
     let passes = format!(
         "{} and {}",
         text::count(spec.warmup.into(), "warm-up", "warm-ups"),
         text::count(spec.repeats.into(), "repeat", "repeats")
     );
-    let counted = if spec.profile { "two more that count and profile" } else { "one more that counts" };
-    format!("setup, {passes} of the search, and with engines that have counters {counted}")
+    let counted = if spec.profile { "a counted and a profiled pass" } else { "a counted pass" };
+    format!("setup, {passes}, and {counted} on engines with counters")
 }
 
-/// Refuses to write over the files that are searched.
+/// Refuses to overwrite files that are searched.
 fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
     let neighbors = args
         .neighbors
@@ -183,8 +187,8 @@ fn spare_inputs(args: &RunArgs, spec: &RunSpec) -> anyhow::Result<()> {
     args.record.spare(spec)
 }
 
-/// Writes what was asked for and notes in `written` what is there. Where one file cannot be written, the
-/// others are: the search may have taken an afternoon. The error is the first.
+/// Writes the requested files and adds them to `written`. If one fails the others are still written, as the
+/// search may have taken hours. Returns the first error.
 fn write(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) -> anyhow::Result<()> {
     let mut first = Ok(());
     for result in [
@@ -194,7 +198,7 @@ fn write(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathBuf>) ->
     ] {
         match (&first, result) {
             (Ok(()), result) => first = result,
-            // Each is named, the first one last.
+            // Later errors are printed at once; the first is returned and printed last.
             (Err(_), Err(why)) => output::error(&format!("{why:#}")),
             (Err(_), Ok(())) => {}
         }
@@ -209,7 +213,7 @@ fn write_folder(args: &RunArgs, record: &Arc<RunRecord>, written: &mut Vec<PathB
         if count > export::MOST_NEIGHBORS && args.neighbors.is_none() {
             let count = text::thousands(count as u64);
             output::note(&format!(
-                "{count} neighbours are too many to be kept unasked; --neighbors FILE keeps them"
+                "neighbors.npz not written: {count} neighbours; pass --neighbors FILE to save them"
             ));
         }
     }
@@ -223,7 +227,7 @@ fn write_neighbors(
 ) -> anyhow::Result<()> {
     if let Some(path) = &args.neighbors {
         let neighbors = export::neighbors(record, path)?;
-        // They may be meant for the folder, where they are already.
+        // The same file may already be in the folder.
         written.extend(neighbors.into_iter().filter(|path| !written.contains(path)).collect::<Vec<_>>());
     }
     Ok(())
@@ -238,7 +242,7 @@ fn write_recording(
     Ok(())
 }
 
-/// The run on a few aligned lines.
+/// The run as a few aligned lines.
 fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> String {
     let (spec, numbers) = (&record.spec, &record.summary);
     let mut rows: Vec<Vec<String>> = Vec::new();
@@ -247,7 +251,7 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
     row("cloud", about(&record.cloud));
     row("columns", columns(&record.axes));
     let without = if spec.metric.is_of_directions() {
-        "NaN or infinite values, or without a direction"
+        "NaN or infinite values, or with no direction"
     } else {
         "NaN or infinite values"
     };
@@ -318,7 +322,7 @@ fn summary(record: &RunRecord, planned: Option<&str>, written: &[PathBuf]) -> St
         row(name, format!("{} a query, mean{}", text::significant(*mean), bound.unwrap_or_default()));
     }
     if !numbers.measures.is_empty() {
-        row("", format!("`warpscope devices {}` says what it counts", record.engine));
+        row("", format!("explained by `warpscope devices {}`", record.engine));
     }
     if let Some(active) = numbers.active_threads {
         row("active threads", format!("{} of 32 in a warp, mean", text::digits(active, 3)));
@@ -339,7 +343,7 @@ fn about(cloud: &PointCloud) -> String {
     format!("{}, {points} in {}", cloud.source(), text::count(cloud.dims() as u64, "dimension", "dimensions"))
 }
 
-/// The device and what its code is; `run.json` and `warpscope devices` have the rest.
+/// The device and the kind of its code; `run.json` and `warpscope devices` have all details.
 fn device(record: &RunRecord) -> String {
     let told = ["kernels", "threads", "instructions", "driver"];
     let details: Vec<String> = record

@@ -1,9 +1,8 @@
-//! Ctrl-C and SIGTERM: the job is asked to stop, what is temporary is removed, and the exit code says which
-//! it was.
+//! Ctrl-C and SIGTERM: stops the job, removes temporary files and sets the exit code.
 //!
-//! The first signal sets a flag, which [`Bar`](super::bar::Bar) passes on to the work. Work that does not
-//! look at it, such as building an index, is ended after a moment; a second signal ends it at once. Either
-//! way no temporary file stays.
+//! The first signal sets a flag that [`Bar`](super::bar::Bar) passes on to the work. Work that does not check
+//! it, such as building an index, is ended after a moment; a second signal ends it at once. No temporary file
+//! remains either way.
 
 #[cfg(unix)]
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
@@ -23,25 +22,25 @@ pub fn asked() -> Option<Signal> {
 }
 
 impl Signal {
-    /// As shells have it: 130 for SIGINT, 143 for SIGTERM.
+    /// As in shells: 130 for SIGINT, 143 for SIGTERM.
     pub fn exit_code(self) -> u8 {
         u8::try_from(128 + self.0).unwrap_or(1)
     }
 
-    /// What is said of it, as an error.
+    /// The error that reports it.
     pub fn sentence(self) -> String {
         #[cfg(unix)]
         let name = signal_hook::low_level::signal_name(self.0).unwrap_or("a signal");
         #[cfg(not(unix))]
         let name = "a signal";
-        format!("stopped by {name}; what was not complete is removed")
+        format!("stopped by {name}; incomplete files were removed")
     }
 }
 
-/// Listens from now on, for work that is ended if it does not stop by itself.
+/// Starts listening for signals. Work that does not stop in time is ended.
 #[cfg(unix)]
 pub fn watch() {
-    // A file beyond `ulimit -f` is an error of the write then, and not the end of the program.
+    // Makes exceeding `ulimit -f` an error of the write instead of the end of the program.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, std::sync::Arc::default());
     watch_with(|signal| {
         let wait = move || {
@@ -54,8 +53,8 @@ pub fn watch() {
     });
 }
 
-/// Listens from now on for a window, which `close` asks to close as its user would: what is kept is saved,
-/// however long it takes. The process ends where `close` says that there is no window yet.
+/// Starts listening for a window. `close` asks it to close as its user would, so that everything is saved,
+/// however long it takes. If `close` finds no window yet, the process ends.
 #[cfg(all(unix, feature = "gui"))]
 pub fn watch_window(close: impl Fn() -> bool + Send + 'static) {
     watch_with(move |signal| {
@@ -65,15 +64,15 @@ pub fn watch_window(close: impl Fn() -> bool + Send + 'static) {
     });
 }
 
-/// Does `first` at the first signal, and ends the process at the next one that is no echo of it.
+/// Calls `first` at the first signal, and ends the process at the next one that is not an echo of it.
 #[cfg(unix)]
 fn watch_with(first: impl Fn(i32) + Send + 'static) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::iterator::Signals;
 
-    // A shell's background job and `nohup` are not meant by what they were told to ignore.
+    // Signals ignored at start are left alone, as for background jobs and `nohup`.
     let meant = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal));
-    // Without them the system's own way remains: the process just ends.
+    // Otherwise the system's default remains: the process ends.
     let Ok(mut signals) = Signals::new(meant) else { return };
     let listen = move || {
         let mut began = None;
@@ -92,19 +91,19 @@ fn watch_with(first: impl Fn(i32) + Send + 'static) {
     let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(listen);
 }
 
-/// Elsewhere the system ends the process; what it leaves is removed by the next one.
+/// Here the system ends the process; the next one removes its temporary files.
 #[cfg(not(unix))]
 pub fn watch() {}
 
 #[cfg(all(not(unix), feature = "gui"))]
 pub fn watch_window(_: impl Fn() -> bool + Send + 'static) {}
 
-/// How long work may take to stop by itself.
+/// How long work may take to stop.
 #[cfg(unix)]
 const GRACE: Duration = Duration::from_secs(1);
 
-/// One request may come as several signals: `timeout` sends it to the process and to its group, and a session
-/// that ends SIGTERM and SIGHUP.
+/// One request may arrive as several signals: `timeout` signals the process and its group, and an ending
+/// session sends SIGTERM and SIGHUP.
 #[cfg(unix)]
 const ECHO: Duration = Duration::from_millis(300);
 
@@ -112,17 +111,17 @@ const ECHO: Duration = Duration::from_millis(300);
 fn end(signal: i32) -> ! {
     static ENDS: AtomicBool = AtomicBool::new(false);
     if ENDS.swap(true, Ordering::Relaxed) {
-        // Whoever ends it already may wait for a terminal that takes no more text.
+        // Another thread is ending the process, but may wait for a blocked terminal.
         std::thread::sleep(GRACE);
     } else {
         crate::files::remove_all();
         super::output::error(&Signal(signal).sentence());
     }
-    // Without what runs at a usual exit: the work goes on beside it.
+    // Skips exit handlers, as the work is still running on other threads.
     signal_hook::low_level::exit(Signal(signal).exit_code().into())
 }
 
-/// Whether the process was started with a signal ignored, where the system tells.
+/// Whether the process was started with a signal ignored, if the system tells.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

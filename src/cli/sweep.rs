@@ -28,15 +28,16 @@ use crate::run::{EngineChoice, Engines, Phase, QuerySpec, RunSpec, stats, usual}
     mut_arg("engine", |arg| arg.help(ENGINES).help_heading("Lists"))
 )]
 pub struct SweepArgs {
-    /// Measures a figure of a publication: its cloud, lists and metric, unless they are given too; `list`
-    /// lists them
+    /// Reproduce a figure of a publication; `list` lists them
+    ///
+    /// Sets its cloud, lists and metric; other flags override them.
     #[arg(long, value_name = "NAME", value_parser = preset_choice)]
     preset: Option<PresetChoice>,
     #[command(flatten)]
     source: SourceArgs,
     #[command(flatten)]
     method: MethodArgs,
-    /// Points, of a generated cloud: 1e4,1e5,1e6
+    /// Numbers of points of a generated cloud: 1e4,1e5,1e6
     #[arg(
         long,
         value_name = "LIST",
@@ -46,8 +47,9 @@ pub struct SweepArgs {
         help_heading = "Lists"
     )]
     n: Vec<u64>,
-    /// Queries, drawn from the cloud with the seed, or `all` [default: 1000, or all rows where there are
-    /// fewer]
+    /// Numbers of queries, or `all` [default: at most 1000]
+    ///
+    /// Queries are sampled from the cloud with the seed. By default 1000, or all rows if there are fewer.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = queries, help_heading = "Lists")]
     q: Vec<QuerySpec>,
     /// Neighbours per query [default: 32]
@@ -59,7 +61,7 @@ pub struct SweepArgs {
         help_heading = "Lists"
     )]
     k: Vec<u64>,
-    /// Dimensions, of a generated cloud
+    /// Numbers of dimensions of a generated cloud
     #[arg(
         long,
         value_name = "LIST",
@@ -73,7 +75,7 @@ pub struct SweepArgs {
     engine: EngineListArgs,
     #[command(flatten)]
     pub threads: ThreadsArgs,
-    /// Untimed repeats before the timed ones, in each run [default: 3, or the preset's]
+    /// Untimed repeats in each run [default: 3, or the preset's]
     #[arg(
         long,
         value_name = "NUMBER",
@@ -90,20 +92,20 @@ pub struct SweepArgs {
         help_heading = "Measurement"
     )]
     repeats: u32,
-    /// Writes the rows to a file instead of stdout, after each run, as CSV
+    /// CSV file to write instead of stdout, after each run
     #[arg(long, value_name = "FILE", value_parser = csv_path, help_heading = "Results")]
     out: Option<PathBuf>,
-    /// Draws what was measured, against the one size that has several values: FILE.svg
+    /// Plot the times against the size that varies: FILE.svg
     #[arg(long, value_name = "FILE", value_parser = paths::ending_in("svg"), help_heading = "Results")]
     figure: Option<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,
 }
 
-const ENGINES: &str = "Engines with their parameters, whose values may have alternatives: \
-                       cuda:window=8|16,kdtree is three runs [default: auto]";
+const ENGINES: &str = "Engines, with alternatives for parameter values: cuda:window=8|16,kdtree is three \
+                       runs [default: auto]";
 
-/// What was written for `--preset`.
+/// A parsed value of `--preset`.
 #[derive(Clone, Copy, Debug)]
 enum PresetChoice {
     List,
@@ -114,7 +116,7 @@ fn preset_choice(text: &str) -> Result<PresetChoice, PresetError> {
     if text == "list" { Ok(PresetChoice::List) } else { presets::find(text).map(PresetChoice::One) }
 }
 
-/// A line for each preset, below the publication.
+/// One line per preset, grouped by publication.
 fn listing() -> String {
     let row = |preset: &Preset| {
         let needs = match &preset.data {
@@ -138,14 +140,14 @@ fn listing() -> String {
         .join("\n")
 }
 
-/// What `--out` is easily mistaken for.
+/// Extensions that `--out` refuses, with a remedy.
 const NOT_CSV: [(&str, &str); 6] = [
-    ("parquet", "the rows are written after each run, which Parquet has no room for; name it .csv"),
-    ("npz", "the rows have text in them; name it .csv"),
-    ("tsv", "the rows are separated by commas; name it .csv"),
-    ("json", "name it .csv; --record FILE.warpscope keeps the runs themselves"),
-    ("svg", "--figure writes that file"),
-    ("warpscope", "--record writes that file"),
+    ("parquet", "rows are written after each run, which Parquet does not allow; name it .csv"),
+    ("npz", "the rows contain text; name it .csv"),
+    ("tsv", "the rows are comma-separated; name it .csv"),
+    ("json", "name it .csv, or save the runs with --record FILE.warpscope"),
+    ("svg", "use --figure for that file"),
+    ("warpscope", "use --record for that file"),
 ];
 
 fn csv_path(name: &str) -> Result<PathBuf, String> {
@@ -153,9 +155,7 @@ fn csv_path(name: &str) -> Result<PathBuf, String> {
     let ends =
         |ending: &str| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(ending));
     match NOT_CSV.iter().find(|(ending, _)| ends(ending)) {
-        Some((ending, instead)) => {
-            Err(format!("it is CSV, and .{ending} is how another file's name ends: {instead}"))
-        }
+        Some((ending, instead)) => Err(format!("the output is CSV, not .{ending}: {instead}")),
         None => Ok(path),
     }
 }
@@ -184,7 +184,7 @@ fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
     all
 }
 
-/// Says which methods find fewer neighbours than some of a preset's runs ask for, and so are left out there.
+/// Notes which methods cannot find as many neighbours as some of a preset's runs need, and skip those runs.
 fn note_limits(sweep: &Sweep) {
     let most = sweep.neighbours().into_iter().max().unwrap_or(0);
     let mut said = HashSet::new();
@@ -192,12 +192,12 @@ fn note_limits(sweep: &Sweep) {
     {
         if said.insert(engine.id) {
             let limit = text::thousands(engine.limits.k as u64);
-            output::note(&format!("{} finds at most {limit} neighbours, and is left out beyond", engine.id));
+            output::note(&format!("{} finds at most {limit} neighbours; runs with more skip it", engine.id));
         }
     }
 }
 
-/// The preset that was named, or a plain sweep, with what was given beside it.
+/// The selected preset or a plain sweep, with the other flags applied.
 fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     let mut sweep = match (preset, args.source.source()) {
         (Some(preset), source) => preset.sweep(source, args.source.seed.seed)?,
@@ -209,7 +209,7 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
             Sweep { engines: vec![EngineChoice::Auto], ..Sweep::new(base) }
         }
         (None, None) => {
-            bail!(Usage("one of --input <FILE>, --generate <SPEC> and --preset <NAME> is needed".to_owned()))
+            bail!(Usage("--input <FILE>, --generate <SPEC> or --preset <NAME> is required".to_owned()))
         }
     };
     let engines = args.engine.engines();
@@ -248,14 +248,13 @@ fn sweep(args: &SweepArgs, preset: Option<&Preset>) -> anyhow::Result<Sweep> {
     }
     if !sweep.shares.is_empty() && matches!(sweep.base.data, Source::File { .. }) {
         bail!(Usage(
-            "this preset takes k as a share of the points that it generates: with --input give --k"
-                .to_owned()
+            "this preset defines k as a share of its generated points; with --input, pass --k".to_owned()
         ));
     }
     if !args.n.is_empty() {
         sweep.work = None;
     } else if preset.is_some() && args.source.source().is_none() {
-        // Sizes that nobody asked for give way where memory is short.
+        // Default sizes are reduced if memory is short.
         sweep.room = presets::room(&sweep);
         if let Some(what) = sweep.halved() {
             output::note(&format!("not as published: {what}"));
@@ -277,7 +276,7 @@ fn infer(args: &SweepArgs, base: &mut RunSpec) -> anyhow::Result<()> {
 }
 
 /// # Errors
-/// Whatever keeps rows from being written, and, when all is done, how many runs failed.
+/// When rows cannot be written and, at the end, how many runs failed.
 pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     let preset = match args.preset {
         Some(PresetChoice::List) => return output::print(&listing()),
@@ -314,7 +313,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         let line = line.into_inner()?;
         match &args.out {
             None => output::print_rows(&String::from_utf8(line)?),
-            // Whole after every run: a sweep that is stopped has not been for nothing.
+            // The file is complete after every run, so a stopped sweep keeps its rows.
             Some(path) => {
                 saved.extend(line);
                 Ok(export::write(path, |out| out.write_all(&saved))?)
@@ -334,7 +333,7 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
             .collect::<Vec<_>>(),
     )?;
     sweep.run(&mut Engines::default(), &Bar::new("sweeping"), |row| {
-        // A sweep over a file has one cloud, whose columns were perhaps not chosen by anybody.
+        // A sweep over a file has one cloud; its columns may have been inferred.
         if runs == 0 && matches!(row.spec.data, Source::File { .. }) && !row.axes.is_empty() {
             output::note(&format!("columns {}", output::columns(&row.axes)));
         }
@@ -360,8 +359,8 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Mean and standard deviation of the search time, means of upload and download, and the share of the
-/// memory's bandwidth that reading all distances once in the mean time takes.
+/// Mean and standard deviation of the search time, means of upload and download, and the share of the memory
+/// bandwidth needed to read all distances once in the mean time.
 fn means(row: &SweepRow) -> [Option<f64>; 5] {
     let Ok(record) = &row.result else { return [None; 5] };
     let time = stats::mean_and_deviation(&stats::search_ms(&record.samples));

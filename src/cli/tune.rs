@@ -1,4 +1,4 @@
-//! `warpscope tune`: the fastest policy of the kernel on this GPU.
+//! `warpscope tune`: finds the fastest policy of the kernel on this GPU.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,14 +12,14 @@ use crate::files;
 use crate::knn::{Metric, Problem, Queries, Setup};
 use crate::progress::Silent;
 
-/// `warpscope tune`
+/// Find the fastest kernel configuration for this GPU
 ///
-/// Tries other warps, queries, windows, batches and tiles, compiled at run time by NVRTC, on uniform points,
-/// and prints the rows of cuda/direct/policy_table.cuh for this GPU. A program built with them is faster
-/// here, if build.rs names its architecture.
+/// Tries warps, queries, windows, batches and tiles, compiled at run time by NVRTC, on uniform points, and
+/// prints rows of cuda/direct/policy_table.cuh for this GPU. A program built with these rows is faster here
+/// if build.rs names the GPU's architecture.
 #[derive(Debug, clap::Args)]
 pub struct TuneArgs {
-    /// Numbers of neighbours, each of which stands for its capacity
+    /// Neighbours; each value stands for its capacity
     #[arg(
         long,
         value_name = "LIST",
@@ -28,7 +28,7 @@ pub struct TuneArgs {
         value_parser = values::whole_in::<usize>(1..=1024)
     )]
     k: Vec<usize>,
-    /// Dimensions; any but 2 and 3 stands for all the others
+    /// Dimensions; values other than 2 and 3 share a row
     #[arg(
         long,
         value_name = "LIST",
@@ -45,7 +45,7 @@ pub struct TuneArgs {
         value_parser = values::whole_in::<usize>(1..=1 << 30)
     )]
     n: usize,
-    /// Numbers of queries, each of which makes a problem; all count alike
+    /// Numbers of queries; one problem each, equally weighted
     #[arg(
         long,
         value_name = "LIST",
@@ -54,7 +54,7 @@ pub struct TuneArgs {
         value_parser = values::whole_in::<usize>(1..=1 << 24)
     )]
     queries: Vec<usize>,
-    /// Timed repeats of each
+    /// Timed repeats of each trial
     #[arg(
         long,
         value_name = "COUNT",
@@ -62,10 +62,10 @@ pub struct TuneArgs {
         value_parser = values::whole_in::<usize>(1..=1000)
     )]
     repeats: usize,
-    /// Puts the rows into this table
+    /// Table file to update with the rows
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
-    /// Prints every trial
+    /// Print every trial
     #[arg(long)]
     verbose: bool,
 }
@@ -73,11 +73,11 @@ pub struct TuneArgs {
 /// # Errors
 /// Without a GPU or NVRTC, and when the table cannot be read or written.
 pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
-    // Read first: a table that is not there should be known before the work, not after it.
+    // Read first, so that a missing table is reported before the work.
     let read = |path: &PathBuf| {
         let text = files::read_small(path, 1 << 20)
             .and_then(|text| String::from_utf8(text).map_err(io::Error::other));
-        text.map_err(|error| anyhow::anyhow!("the table cannot be read: {error}: {}", path.display()))
+        text.map_err(|error| anyhow::anyhow!("cannot read the table: {error}: {}", path.display()))
     };
     let table = args.write.as_ref().map(read).transpose()?;
     let mut cuda = Cuda::open()?;
@@ -88,7 +88,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
                 args.queries.iter().map(|&q| uniform(args.n, q, d, k)).collect::<Result<_, _>>()?;
             let tuned = tune(&mut cuda, &problems, args.repeats, |trial, ratio| {
                 if args.verbose {
-                    // Progress: a closed pipe ends the tuner at its next result.
+                    // A closed pipe ends the tuner at its next result.
                     let _ = output::print(&format!("    {}\n", line(trial, ratio)));
                 }
             })?;
@@ -100,7 +100,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
             ))?;
             rows.retain(|row| (row.capacity, row.dims) != (tuned.row.capacity, tuned.row.dims));
             rows.push(tuned.row);
-            // At once: what was measured is kept, whatever the next one meets.
+            // Saved after each result, so that a later failure loses nothing.
             if let (Some(path), Some(table)) = (&args.write, &table) {
                 crate::export::write(path, |file| {
                     std::io::Write::write_all(file, updated_table(table, &rows).as_bytes())
@@ -111,7 +111,7 @@ pub fn run(args: &TuneArgs) -> anyhow::Result<()> {
     output::print(&updated_table("", &rows))
 }
 
-/// Uniform points and other uniform queries.
+/// Uniform points and separate uniform queries.
 fn uniform(n: usize, q: usize, d: usize, k: usize) -> anyhow::Result<Problem> {
     let generated = |count, seed| Source::Generate { spec: format!("uniform:n={count},d={d}"), seed };
     let cloud = Arc::new(cloud::load(&generated(n, 0), false, &Silent)?);
@@ -134,6 +134,6 @@ fn line(trial: &Trial, ratio: f64) -> String {
             times.iter().map(|&ms| text::time(ms)).collect::<Vec<_>>().join(", "),
             trial.policy
         ),
-        Err(why) => format!("out: {why}  {}", trial.policy),
+        Err(why) => format!("excluded: {why}  {}", trial.policy),
     }
 }

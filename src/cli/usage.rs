@@ -1,8 +1,7 @@
-//! Wrong usage, told from a job that fails: the one place that knows which is which, and says it as one line
-//! with the way out.
+//! Tells usage errors from jobs that fail, and words both as one line with a remedy.
 //!
-//! Wrong usage is what was typed and would be refused whatever files hold and whatever machine this is. clap
-//! refuses most of it; the rest is here.
+//! A usage error is refused whatever the files contain and whatever the machine. clap reports most of them;
+//! the rest is here.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
@@ -20,12 +19,12 @@ use crate::nearest::nearest;
 use crate::run::presets::PresetError;
 use crate::run::{BatchError, RunError};
 
-/// Flags that make no sense, or none together, in the command line's own words.
+/// Flags that make no sense, alone or together.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Usage(pub String);
 
-/// clap's refusal of a value, for a reason of ours.
+/// A clap error for a value, with our own reason.
 pub fn invalid(command: &Command, argument: Option<&Arg>, value: &OsStr, why: &str) -> clap::Error {
     let name = argument.map_or_else(String::new, ToString::to_string);
     let what = format!("invalid value '{}' for '{name}': {why}", value.to_string_lossy());
@@ -89,8 +88,8 @@ fn of_lesson(why: &LessonError) -> bool {
     }
 }
 
-/// A step that the search does not have is none here: how many there are, the search says. Where no file is
-/// searched, `lesson` and `gui` make it one.
+/// Whether a step exists depends on the search, so an unknown step is not listed here. `lesson` and `gui`
+/// make it a usage error if no file is searched.
 fn of_moments(why: &MomentError) -> bool {
     matches!(why, MomentError::Backwards { .. } | MomentError::None { .. })
 }
@@ -110,12 +109,12 @@ pub fn sentence(error: &clap::Error, arguments: &[OsString]) -> String {
     } else if error.kind() == ErrorKind::UnknownArgument && !what.contains("; tip:") {
         let command =
             command_of(arguments).map_or_else(String::new, |command| format!(" {}", command.get_name()));
-        what += &format!("; `warpscope{command} --help` lists what there is");
+        what += &format!("; see `warpscope{command} --help`");
     }
     what
 }
 
-/// What other programs call flags of ours.
+/// Names that other programs use for our flags.
 const ELSEWHERE: [(&str, &str); 12] = [
     ("-n", "k"),
     ("--neighbors", "k"),
@@ -136,25 +135,25 @@ fn command_of(arguments: &[OsString]) -> Option<clap::Command> {
     super::first_word(arguments).and_then(|name| command.find_subcommand(name)).cloned()
 }
 
-/// The words of clap, without usage and help.
+/// clap's message, without usage and help.
 pub fn words(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let what = text.split("\n\nUsage:").next().unwrap_or(&text);
     let what = what.split("\n\nFor more information").next().unwrap_or(what);
-    // Nobody who writes a flag means a file of that name.
+    // Drop the tip about passing a flag as a file name.
     let what: String = what
         .lines()
         .filter(|line| !line.starts_with("  tip: to pass '"))
         .map(|line| format!("{line}\n"))
         .collect();
-    // clap's parts stand in lines of their own; one line needs a sign between them.
+    // clap puts these parts on lines of their own; on one line they need a separator.
     what.trim_start_matches("error: ")
         .trim_end()
         .replace("\n\n  tip:", "; tip:")
         .replace("\n  [possible", " [possible")
 }
 
-/// What is said of a first word that is neither a command nor a file, where it looks like a command.
+/// The error for a first word that looks like a command but is neither a command nor a file.
 fn no_command(word: &str) -> Option<String> {
     let is_word = word.starts_with(|first: char| first.is_ascii_alphabetic())
         && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_');
@@ -164,22 +163,22 @@ fn no_command(word: &str) -> Option<String> {
     }
     Some(match mistyped(word) {
         Some(sentence) => sentence,
-        None => format!("no command `{word}`; there are {}", names.join(", ")),
+        None => format!("unknown command `{word}`; available: {}", names.join(", ")),
     })
 }
 
-/// What is said of a word that is nearly the name of a command.
+/// The error for a word that resembles a command's name.
 pub fn mistyped(word: &str) -> Option<String> {
     let names = names();
     nearest(word, names.iter().map(String::as_str))
-        .map(|meant| format!("no command `{word}`: did you mean `{meant}`?"))
+        .map(|meant| format!("unknown command `{word}`: did you mean `{meant}`?"))
 }
 
 fn names() -> Vec<String> {
     super::command().get_subcommands().map(|command| command.get_name().to_owned()).collect()
 }
 
-/// What to do instead, where a flag of other commands was written, or a file without its flag.
+/// A remedy, if the flag belongs to another command or a file was given without its flag.
 fn way_out(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
     let Some(ContextValue::String(written)) =
         error.get(ContextKind::InvalidArg).filter(|_| error.kind() == ErrorKind::UnknownArgument)
@@ -187,24 +186,20 @@ fn way_out(error: &clap::Error, arguments: &[OsString]) -> Option<String> {
         return None;
     };
     if written == "--generate" {
-        return Some("this command reads a file: `warpscope generate SPEC FILE` writes one".to_owned());
+        return Some("this command reads a file; `warpscope generate SPEC FILE` writes one".to_owned());
     }
     let command = command_of(arguments)?;
     let takes = |flag: &str| command.get_arguments().any(|argument| argument.get_long() == Some(flag));
     if ["-o", "--out", "--output"].contains(&written.as_str()) && command.get_name() == "generate" {
-        return Some("the file comes behind the spec: `warpscope generate SPEC FILE`".to_owned());
+        return Some("the file comes after the spec: `warpscope generate SPEC FILE`".to_owned());
     }
     if let Some((_, ours)) = ELSEWHERE.iter().find(|(other, ours)| other == written && takes(ours)) {
-        return Some(format!("it is called --{ours} here"));
+        return Some(format!("use --{ours}"));
     }
     if written.starts_with('-') || !takes("input") {
         return None;
     }
     let is_spec =
         takes("generate") && written.contains(':') && written.contains('=') && !Path::new(written).exists();
-    Some(if is_spec {
-        format!("--generate {written} is such a cloud")
-    } else {
-        format!("--input {written} reads that file")
-    })
+    Some(if is_spec { format!("pass --generate {written}") } else { format!("pass --input {written}") })
 }

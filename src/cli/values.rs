@@ -1,5 +1,5 @@
-//! Takes the values of flags: whole numbers, which are also written as 1e6 or 1_000_000, engines, and metrics
-//! by the names that others have for them.
+//! Parsers for values of flags: whole numbers (also 1e6 or 1_000_000), engines, and metrics, including names
+//! that other programs use.
 
 use std::ffi::OsStr;
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ use crate::engines::registry;
 use crate::knn::{INNER_PRODUCT, Metric, Ranking};
 use crate::run::{Declared, EngineChoice};
 
-/// A whole number in any of these forms.
+/// Parses `1000`, `1e3` or `1_000`.
 pub fn whole_number(text: &str) -> Option<u64> {
     let text = text.replace('_', "");
     if !text.starts_with(|first: char| first.is_ascii_digit()) {
@@ -29,14 +29,14 @@ pub fn whole_number(text: &str) -> Option<u64> {
     })
 }
 
-/// Takes a whole number, for clap.
+/// Parses a whole number, for clap.
 pub fn whole<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     let number =
-        whole_number(text).ok_or_else(|| "a whole number is needed, such as 1000 or 1e6".to_owned())?;
-    T::try_from(number).map_err(|_| "it is too large".to_owned())
+        whole_number(text).ok_or_else(|| "expected a whole number, such as 1000 or 1e6".to_owned())?;
+    T::try_from(number).map_err(|_| "too large".to_owned())
 }
 
-/// Takes a whole number in a range.
+/// Parses a whole number in a range.
 pub fn whole_in<T: TryFrom<u64>>(
     range: RangeInclusive<u64>,
 ) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
@@ -45,13 +45,13 @@ pub fn whole_in<T: TryFrom<u64>>(
         let (least, most) = (range.start(), range.end());
         match T::try_from(number) {
             Ok(number_of_type) if range.contains(&number) => Ok(number_of_type),
-            _ if number < *least => Err(format!("it is at least {least}")),
-            _ => Err(format!("it is at most {most}")),
+            _ if number < *least => Err(format!("must be at least {least}")),
+            _ => Err(format!("must be at most {most}")),
         }
     }
 }
 
-/// Takes a number in a range.
+/// Parses a number in a range.
 pub fn number_in(
     range: RangeInclusive<f32>,
 ) -> impl Fn(&str) -> Result<f32, String> + Clone + Send + Sync + 'static {
@@ -61,30 +61,29 @@ pub fn number_in(
     }
 }
 
-/// Repeats at most, and warm-ups: more would take days.
+/// Limit for repeats and warm-ups; more would take days.
 pub const MOST_REPEATS: u64 = 1_000_000;
 
-/// One or more, as 32 bits hold.
+/// Parses a number from 1 to `u32::MAX`.
 pub fn at_least_one<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
     whole_in(1..=u32::MAX.into())(text)
 }
 
-/// Takes engines by a function; shells complete those of this program.
+/// Parses engines with a given function and completes this program's engines in shells.
 #[derive(Clone, Copy)]
 pub struct EngineParser<T>(fn(&str) -> Result<T, String>);
 
-/// Takes an engine with its parameters.
+/// Parses an engine with its parameters.
 pub fn engine() -> EngineParser<EngineChoice> {
     EngineParser(str::parse)
 }
 
-/// Takes a list of engines with their parameters, of which each may have alternatives:
-/// `cuda:window=8|16,kdtree` are three.
+/// Parses a list of engines. Parameters may have alternatives: `cuda:window=8|16,kdtree` is three methods.
 pub fn engines() -> EngineParser<Vec<EngineChoice>> {
     EngineParser(EngineChoice::list)
 }
 
-/// Takes what may be an engine of another program.
+/// Accepts any text, as the engine may belong to another program.
 pub fn engine_of_any_program() -> EngineParser<String> {
     EngineParser(|text| Ok(text.to_owned()))
 }
@@ -93,13 +92,12 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for EngineParser<T> {
     type Value = T;
 
     fn parse_ref(&self, command: &Command, argument: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
-        let text = value.to_str().ok_or_else(|| "it is no text".to_owned());
+        let text = value.to_str().ok_or_else(|| "not valid UTF-8".to_owned());
         text.and_then(self.0).map_err(|why| invalid(command, argument, value, &why))
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let auto = PossibleValue::new("auto")
-            .help("The engine that is predicted to be fastest of those that can run");
+        let auto = PossibleValue::new("auto").help("The available engine that is predicted to be fastest");
         let engines = registry::ENGINES.iter().map(|engine| {
             let parameters: Vec<&str> = engine.parameters.iter().map(|parameter| parameter.name).collect();
             let also = if parameters.is_empty() {
@@ -124,8 +122,8 @@ pub fn ranking_of(gave: Option<Ranking>, cloud: &PointCloud) -> anyhow::Result<R
     match known {
         Some(Ranking::InnerProduct) if gave.is_none() => {
             bail!(
-                "the data are declared for inner products, which only `knn` searches; --metric l2 takes \
-                 distances"
+                "the data are declared for inner products, which only `knn` supports; pass --metric l2 to \
+                 use distances"
             )
         }
         Some(Ranking::Distance(metric)) if metric.is_on_sphere() => note_assumed(axes),
@@ -134,15 +132,15 @@ pub fn ranking_of(gave: Option<Ranking>, cloud: &PointCloud) -> anyhow::Result<R
     Ok(known.unwrap_or_else(|| Ranking::Distance(default_metric(axes))))
 }
 
-/// Says which column a search on the globe takes as longitude, where their names do not.
+/// Notes which column is taken as longitude if the names do not decide it.
 pub fn note_assumed(axes: &[Axis]) {
     if let Some(note) = Globe::of(axes).ok().and_then(|globe| globe.note(axes)) {
-        output::note(&format!("{note}; --columns chooses others"));
+        output::note(&format!("{note}; override with --columns"));
     }
 }
 
-/// The metric of a search for which none was given: by angle for longitude and latitude or positions in the
-/// sky, else l2. A note says so.
+/// The metric if none was given: haversine for longitude and latitude, sky for positions in the sky, else
+/// l2. A note says so.
 fn default_metric(axes: &[Axis]) -> Metric {
     if Globe::recognised(axes).is_some() {
         let (metric, what, unit) = if Globe::is_sky(axes) {
@@ -152,20 +150,19 @@ fn default_metric(axes: &[Axis]) -> Metric {
         };
         output::chosen(
             &format!(
-                "{what} are searched by metric {metric}, in {unit}; --metric l2 treats degrees as plane \
-                 coordinates"
+                "{what}: using metric {metric}, in {unit}; --metric l2 treats degrees as plane coordinates"
             ),
             true,
         );
         return metric;
     }
     if let Some(why) = Globe::not_degrees(axes) {
-        output::chosen(&format!("{why}: the columns are searched as a plane, by metric l2"), true);
+        output::chosen(&format!("{why}: using metric l2, columns as plane coordinates"), true);
     }
     Metric::L2
 }
 
-/// The ranking that a file declares, where the user `gave` none. A note says so.
+/// The ranking that a file declares, if the user `gave` none. A note says so.
 pub fn declared_ranking(source: &Source, gave: Option<Ranking>) -> Option<Ranking> {
     let (Source::File { path, .. }, None) = (source, gave) else { return gave };
     let declared = Declared::of(path)?;
@@ -175,45 +172,44 @@ pub fn declared_ranking(source: &Source, gave: Option<Ranking>) -> Option<Rankin
     Some(declared.ranking.unwrap_or(Ranking::Distance(Metric::L2)))
 }
 
-/// Takes the name of a metric.
+/// Parses the name of a metric.
 pub fn metrics() -> impl TypedValueParser<Value = Ranking> {
     Names { products: false }
 }
 
-/// Takes the name of a metric, or that of the inner product.
+/// Parses the name of a metric or of the inner product.
 pub fn rankings() -> impl TypedValueParser<Value = Ranking> {
     Names { products: true }
 }
 
 #[derive(Clone, Copy)]
 struct Names {
-    /// Whether the inner product is taken.
+    /// Whether the inner product is accepted.
     products: bool,
 }
 
 impl Names {
     fn offered(self) -> Vec<PossibleValue> {
         let about = |metric| match metric {
-            Metric::L2 => "The straight distance; its square is what is compared",
-            Metric::Angular => "The angle between rows as vectors",
-            Metric::Cosine => "1 − cos of that angle: the same neighbours",
+            Metric::L2 => "Euclidean distance (squared distances are compared)",
+            Metric::Angular => "Angle between rows as vectors",
+            Metric::Cosine => "1 − cos of that angle; same neighbours as angular",
             Metric::Sky => {
-                "The angle on the celestial sphere in degrees, of two columns such as right ascension and \
+                "Angle on the celestial sphere in degrees, from two columns such as right ascension and \
                  declination"
             }
             Metric::Haversine => {
-                "The distance on the globe in km, of two columns in degrees: longitude and latitude, told \
-                 apart to about 0.5 m"
+                "Distance on the globe in km, from longitude and latitude in degrees; resolution about 0.5 m"
             }
         };
         let metrics = Metric::ALL.map(|metric| PossibleValue::new(metric.name()).help(about(metric)));
         let product = PossibleValue::new(INNER_PRODUCT)
             .alias("ip")
-            .help("The inner product of rows, largest first; it is no distance");
+            .help("Inner product of rows, largest first (not a distance)");
         metrics.into_iter().chain(self.products.then_some(product)).collect()
     }
 
-    /// What a name is, or why it is not taken; `None` where nothing is known of it.
+    /// The ranking of a name, or why it is refused; `None` for an unknown name.
     fn known(self, name: &str) -> Option<Result<Ranking, String>> {
         if let Some(metric) = Metric::named(name) {
             return Some(Ok(Ranking::Distance(metric)));
@@ -223,16 +219,16 @@ impl Names {
                 Ok(Ranking::InnerProduct)
             }
             Some(Ranking::InnerProduct) if !self.products => {
-                Err("the inner product is no distance: `warpscope knn IN --metric inner-product` finds the \
-                     rows where it is largest"
+                Err("the inner product is not a distance; only `warpscope knn IN --metric inner-product` \
+                     supports it"
                     .to_owned())
             }
-            Some(here) => Err(format!("it is called {} here", here.name())),
+            Some(here) => Err(format!("use {}", here.name())),
             None if !Ranking::is_not_offered(name) => return None,
             None => {
                 let names: Vec<String> =
                     self.offered().iter().map(|value| value.get_name().to_owned()).collect();
-                Err(format!("it is not offered; there are {}", names.join(", ")))
+                Err(format!("not supported; available: {}", names.join(", ")))
             }
         })
     }
@@ -249,7 +245,7 @@ impl TypedValueParser for Names {
     ) -> Result<Ranking, clap::Error> {
         match value.to_str().and_then(|name| self.known(name)) {
             Some(known) => known.map_err(|why| invalid(command, argument, value, &why)),
-            // clap's own words, with a similar name where there is one; it takes none that is not known.
+            // clap's own message, with a similar name if there is one; clap never accepts an unknown name.
             None => PossibleValuesParser::new(self.offered())
                 .parse_ref(command, argument, value)
                 .map(|_| Ranking::Distance(Metric::default())),
@@ -280,8 +276,8 @@ mod tests {
         for text in ["", "-3", "1.5", "1e-2", "many", "1e300", "inf"] {
             assert!(whole::<u64>(text).is_err(), "{text}");
         }
-        assert_eq!(whole::<u32>("5e9"), Err("it is too large".to_owned()));
-        assert_eq!(whole::<usize>("few").unwrap_err(), "a whole number is needed, such as 1000 or 1e6");
+        assert_eq!(whole::<u32>("5e9"), Err("too large".to_owned()));
+        assert_eq!(whole::<usize>("few").unwrap_err(), "expected a whole number, such as 1000 or 1e6");
     }
 
     #[test]
@@ -298,9 +294,9 @@ mod tests {
         let few = whole_in::<u32>(1..=1024);
         assert_eq!(
             (few("1e3"), few("0"), few("1025")),
-            (Ok(1000), Err("it is at least 1".to_owned()), Err("it is at most 1024".to_owned()))
+            (Ok(1000), Err("must be at least 1".to_owned()), Err("must be at most 1024".to_owned()))
         );
-        assert_eq!(at_least_one::<u32>("5e9"), Err("it is at most 4294967295".to_owned()));
+        assert_eq!(at_least_one::<u32>("5e9"), Err("must be at most 4294967295".to_owned()));
     }
 
     #[test]
@@ -310,9 +306,9 @@ mod tests {
             (known("ip"), known("inner-product")),
             (Some(Ok(Ranking::InnerProduct)), Some(Ok(Ranking::InnerProduct)))
         );
-        assert_eq!(known("L2"), Some(Err("it is called l2 here".to_owned())));
+        assert_eq!(known("L2"), Some(Err("use l2".to_owned())));
         let not_offered = known("manhattan").expect("it is known").expect_err("it is not offered");
-        assert!(not_offered.starts_with("it is not offered; there are l2, "), "{not_offered}");
+        assert!(not_offered.starts_with("not supported; available: l2, "), "{not_offered}");
         assert!(
             Names { products: false }
                 .known("dot")

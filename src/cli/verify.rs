@@ -1,4 +1,4 @@
-//! `warpscope verify`: is it right? Engines, and the answers in a file that `--reference` names.
+//! `warpscope verify`: checks engines, and the answers in a file given by `--reference`.
 
 use std::path::PathBuf;
 
@@ -17,7 +17,7 @@ use crate::run::verify::own_values::{OwnValues, Values};
 use crate::run::verify::{EngineVerdict, Verified, count_alike, verify};
 use crate::run::{EngineChoice, Engines, RunSpec};
 
-/// The version of what `--json` prints.
+/// The version of the layout of `--json`.
 const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, clap::Args)]
@@ -28,17 +28,19 @@ pub struct VerifyArgs {
     engine: EngineListArgs,
     #[command(flatten)]
     pub threads: ThreadsArgs,
-    /// Also checks the neighbours in a file: one that `run` wrote (neighbours, a folder, a recording), or
-    /// .ivecs or .hdf5 of a benchmark
+    /// Also check the neighbours in a file
     ///
-    /// It holds rows of row numbers, nearest first, or a line for each neighbour with its `query`, `rank` and
-    /// `index`. They are answers to the queries in their order where there are as many, or to the rows of the
-    /// queries' file. Of the layout of ann-benchmarks `neighbors` is taken. What the file says of its metric,
-    /// its columns and a query's own row holds where no flag says otherwise.
+    /// A file that `run` wrote (neighbours, a folder or a recording), or the .ivecs or .hdf5 of a benchmark.
+    /// It has rows of row numbers, nearest first, or a line for each neighbour with its `query`, `rank` and
+    /// `index`. If the file has as many rows as there are queries, they answer the queries in order;
+    /// otherwise they answer the rows of the queries' file. In the layout of ann-benchmarks, `neighbors` is
+    /// read. The metric, columns and exclusion of a query's own row that the file declares apply unless flags
+    /// override them.
     #[arg(long, value_name = "FILE", help_heading = "Results")]
     reference: Option<PathBuf>,
-    /// Also counts the queries whose neighbours by the file's own 64-bit values are others, as searches take
-    /// coordinates as f32
+    /// Also count queries whose neighbours differ in float64
+    ///
+    /// Distances then use the file's 64-bit values; searches use f32.
     #[arg(long, help_heading = "Results")]
     f64: bool,
     #[command(flatten, next_help_heading = "Results")]
@@ -46,7 +48,7 @@ pub struct VerifyArgs {
 }
 
 impl VerifyArgs {
-    /// The engines that were asked for by name; none is all that can run, and so is `auto` among them.
+    /// The engines given by name. Empty if all that can run are meant, as when `auto` is among them.
     fn named(&self) -> Vec<Method> {
         let named = self.engine.engines().into_iter().map(|choice| match choice {
             EngineChoice::Auto => None,
@@ -66,13 +68,13 @@ struct Report<'a> {
     metric: &'static str,
     #[serde(flatten)]
     searched: Searched,
-    /// What was verified: answers are exact on the coordinates as they are searched.
+    /// What the verdict covers: answers are exact on the coordinates as searched.
     exact_on: &'static str,
     agreed: bool,
     engines: &'a [EngineVerdict],
-    /// By the file's own values, with --f64.
+    /// The comparison by the file's own values, with --f64.
     file_values: Option<OwnValues>,
-    /// Of the answers in a file, where one was named.
+    /// The verdict on the answers in a file, if one was given.
     reference: Option<&'a Reference>,
 }
 
@@ -89,7 +91,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     let job = request.load()?;
     let (problem, queries) = (job.problem()?, job.queried()?);
     let Job { spec, cloud, query_cloud, searched, .. } = job;
-    // What would take too long is refused before the engines are asked.
+    // Refuses work that would take too long before the engines run.
     let values = args.f64.then(|| Values::new(&problem, &cloud, &queries)).transpose()?;
     let Verified { verdicts, right } = verify(
         &problem,
@@ -128,7 +130,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
         let sizes = sizes.map(|(name, size)| format!("{name} = {}", text::thousands(size as u64))).join(", ");
         let mut columns = format!("columns {}", output::columns(cloud.axes()));
         if let Some(queries) = &query_cloud {
-            columns += &format!("; of the queries {}", output::columns(queries.axes()));
+            columns += &format!("; queries: {}", output::columns(queries.axes()));
         }
         let values = match &file_values {
             Some(values) => own_values_text(values, spec.metric),
@@ -149,7 +151,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<()> {
     reference.map_or(Ok(()), |reference| reference.conclude(&spec, cloud.axes()))
 }
 
-/// The flag that names answers.
+/// The flag, as named in errors.
 const REFERENCE: &str = "--reference";
 
 const VERIFIED_ON: &str = "exact on the coordinates in f32, as they are searched";
@@ -160,29 +162,29 @@ fn own_values_text(values: &OwnValues, metric: Metric) -> String {
     if *different == 0 {
         return format!(
             "{VERIFIED_ON}, and by the file's own 64-bit values: the nearest neighbours of {of} are the \
-             same, but for ties\n"
+             same, ties aside\n"
         );
     }
     let ordered = match different - missing {
         0 => String::new(),
-        _ if *missing == 0 => ", all in the order alone".to_owned(),
-        ordered => format!(", {} of them in the order alone", text::thousands(ordered)),
+        _ if *missing == 0 => ", all in order only".to_owned(),
+        ordered => format!(", {} of them in order only", text::thousands(ordered)),
     };
     let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
     format!(
-        "{VERIFIED_ON}; by the file's own 64-bit values the nearest neighbours of {} of {of} are others, \
-         ties aside{ordered}, by at most {}{unit}\n",
+        "{VERIFIED_ON}; by the file's own 64-bit values the nearest neighbours of {} of {of} differ, ties \
+         aside{ordered}, by at most {}{unit}\n",
         text::thousands(*different),
         text::significant_to(*largest_excess, 3)
     )
 }
 
-/// The first mismatch, and that something was verified at all.
+/// Fails at the first mismatch, or if nothing was verified.
 fn conclude(verdicts: &[EngineVerdict]) -> anyhow::Result<()> {
     match verdicts.iter().find_map(|verdict| verdict.mismatch.as_ref()) {
         Some(mismatch) => anyhow::bail!("wrong answer: {mismatch}"),
         None if verdicts.iter().all(|verdict| verdict.not_run.is_some()) => {
-            anyhow::bail!("nothing was verified: no engine can run this problem")
+            anyhow::bail!("nothing verified: no engine can run this problem")
         }
         None => Ok(()),
     }
@@ -218,11 +220,11 @@ fn table(verdicts: &[EngineVerdict]) -> String {
         }
         rows.push(row);
     }
-    // Reasons are long, and must not widen the columns.
+    // Long reasons go below the table, so that they do not widen its columns.
     let (short, long): (Vec<_>, Vec<_>) =
         rows.into_iter().partition(|row| row.len() > 2 || row[1] == "WRONG");
     let mut out = text::table(&short, &[2, 3]);
-    // Engines that lack the same thing stand together.
+    // Engines with the same reason share a line.
     out.extend(long.chunk_by(|a, b| a[1] == b[1]).map(|rows| {
         let names: Vec<&str> = rows.iter().map(|row| row[0].as_str()).collect();
         format!("{}  {}\n", names.join(", "), rows[0][1])
@@ -230,21 +232,21 @@ fn table(verdicts: &[EngineVerdict]) -> String {
     out
 }
 
-/// What was found of the answers in a file.
+/// The verdict on the answers in a file.
 #[derive(serde::Serialize)]
 pub struct Reference {
     path: String,
     #[serde(flatten)]
     pub verdict: AnswersVerdict,
-    /// Against the answer of an engine that is right; absent where none is.
+    /// Compared with the answer of a correct engine; absent if there is none.
     recall: Option<RecallAt>,
 }
 
 impl Reference {
-    /// Judges what was read; `right` are the true neighbours, in positions.
+    /// Checks what was read; `right` are the true neighbours, as positions.
     ///
     /// # Errors
-    /// Where there is nothing to compare.
+    /// When there is nothing to compare.
     pub fn of(
         answers: &Answers,
         problem: &Problem,
@@ -268,7 +270,7 @@ impl Reference {
     }
 
     /// # Errors
-    /// The first wrong answer, in words that say what to do about it.
+    /// The first wrong answer, with a remedy.
     pub fn conclude(&self, spec: &RunSpec, axes: &[Axis]) -> anyhow::Result<()> {
         let Self { path, verdict: verdict @ AnswersVerdict { queries, wrong, mismatch, .. }, recall } = self;
         let Some(why) = mismatch else { return Ok(()) };
@@ -277,9 +279,9 @@ impl Reference {
             let of = format!("{} of {}", text::thousands(*wrong), text::count(*queries, "query", "queries"));
             let asked = queries::about(spec, axes);
             anyhow::bail!(
-                "wrong reference answers: {of}, so that they seem to be answers to other queries than \
-                 {asked}, or of another cloud or metric; ask as they were asked, with --queries, --seed, \
-                 --input and --metric (the first: {why}): {path}"
+                "wrong reference answers: {of}; the file seems to answer other queries than {asked}, or to \
+                 use another cloud or metric; pass the --queries, --seed, --input and --metric it was made \
+                 with (first: {why}): {path}"
             )
         }
         anyhow::bail!("wrong reference answers: {why}: {path}")
@@ -300,7 +302,7 @@ impl Reference {
         if imperfect > 0 {
             let verb = if imperfect == 1 { "has" } else { "have" };
             parts.push(format!(
-                "{} of {of} {verb} a neighbour that is not among the true {}",
+                "{} of {of} {verb} a neighbour outside the true {}",
                 text::thousands(imperfect),
                 text::thousands(*k as u64)
             ));
@@ -308,9 +310,9 @@ impl Reference {
         match wrong.saturating_sub(imperfect) {
             0 => {}
             ordered if imperfect == 0 => {
-                parts.push(format!("{} of {of} in a wrong order", text::thousands(ordered)))
+                parts.push(format!("{} of {of} in the wrong order", text::thousands(ordered)))
             }
-            ordered => parts.push(format!("{} more in a wrong order", text::thousands(ordered))),
+            ordered => parts.push(format!("{} more in the wrong order", text::thousands(ordered))),
         }
         if wrong < queries {
             parts.push(format!("in the others, {ties} at a tie"));
@@ -320,7 +322,7 @@ impl Reference {
     }
 }
 
-/// Recall at k of a table of answers.
+/// Recall@k of a table of answers.
 fn recall_of(
     problem: &Problem,
     [cloud, queries]: [&PointCloud; 2],
@@ -372,7 +374,7 @@ mod tests {
             conclude(&[good, bad("first"), bad("second")]).unwrap_err().to_string(),
             "wrong answer: first"
         );
-        assert!(conclude(&[absent]).unwrap_err().to_string().starts_with("nothing was verified"));
+        assert!(conclude(&[absent]).unwrap_err().to_string().starts_with("nothing verified"));
     }
 
     #[test]
@@ -416,21 +418,21 @@ mod tests {
         };
         assert_eq!(
             wrong(2, [0.9, 1.0, 1.0, 0.6]),
-            "recall@10 0.8750: 2 of 4 queries have a neighbour that is not among the true 10; in the \
+            "recall@10 0.8750: 2 of 4 queries have a neighbour outside the true 10; in the \
              others, 1 other index at a tie"
         );
         assert_eq!(
             wrong(4, [0.9; 4]),
-            "recall@10 0.9000: 4 of 4 queries have a neighbour that is not among the true 10"
+            "recall@10 0.9000: 4 of 4 queries have a neighbour outside the true 10"
         );
         assert_eq!(
             wrong(3, [0.9, 1.0, 1.0, 1.0]),
-            "recall@10 0.9750: 1 of 4 queries has a neighbour that is not among the true 10; 2 more in a \
-             wrong order; in the others, 1 other index at a tie"
+            "recall@10 0.9750: 1 of 4 queries has a neighbour outside the true 10; 2 more in the wrong \
+             order; in the others, 1 other index at a tie"
         );
         assert_eq!(
             wrong(2, [1.0; 4]),
-            "recall@10 1.0000: 2 of 4 queries in a wrong order; in the others, 1 other index at a tie"
+            "recall@10 1.0000: 2 of 4 queries in the wrong order; in the others, 1 other index at a tie"
         );
     }
 }

@@ -20,19 +20,26 @@ use crate::run::recording;
     group = clap::ArgGroup::new("drawn").args(["png", "svg"]).multiple(true)
 )]
 pub struct WindowArgs {
-    /// A cloud or a recording (FILE.warpscope, or one of its runs: FILE.warpscope#NAME) to open
+    /// File to open
+    ///
+    /// A cloud, a recording (FILE.warpscope) or one of its runs (FILE.warpscope#NAME).
     file: Option<PathBuf>,
-    /// Opens a lesson, by its number or its name: how a warp finds its neighbours, step by step
+    /// Open a lesson, by number or name
     #[arg(long, value_name = "LESSON")]
     lesson: Option<String>,
-    /// Draws the window into a PNG instead, once it is answered: for machines without a display
+    /// Draw the window into a PNG, without a display
+    ///
+    /// Drawn once the search has been answered.
     #[arg(long, value_name = "FILE", value_parser = ending_in("png"))]
     png: Option<PathBuf>,
-    /// Draws it as shapes and text, for documents; points are a bitmap in it
+    /// Draw the window into an SVG of shapes and text
+    ///
+    /// For documents; points are a bitmap in it.
     #[arg(long, value_name = "FILE", value_parser = ending_in("svg"), conflicts_with = "frames")]
     svg: Option<PathBuf>,
-    /// The picture's width and height in pixels; with --pane also slide (1920x1080), column (85 mm wide, 300
-    /// dpi) or page (180 mm)
+    /// Size of the picture in pixels
+    ///
+    /// With --pane also slide (1920x1080), column (85 mm wide, 300 dpi) or page (180 mm).
     #[arg(
         long,
         value_name = "WxH",
@@ -42,11 +49,12 @@ pub struct WindowArgs {
         help_heading = "With --png, --svg or --frames"
     )]
     size: Size,
-    /// How the window looks [default: system; with --pane light]
+    /// Theme [default: system; with --pane: light]
     #[arg(long, value_parser = PossibleValuesParser::new(LOOKS), requires = "drawn", help_heading = WITH)]
     look: Option<String>,
-    /// Draws one pane alone, for slides and papers: the plot, its legend and a title; engines are compared
-    /// first
+    /// Draw one pane alone, with its legend and a title
+    ///
+    /// For slides and papers. --pane engines compares the engines first.
     #[arg(
         long,
         value_parser = PossibleValuesParser::new(PANES),
@@ -55,16 +63,16 @@ pub struct WindowArgs {
         help_heading = WITH
     )]
     pane: Option<String>,
-    /// What stands over the pane [default: what it shows]; "" for nothing
+    /// Title of the pane [default: what it shows]; "" for none
     #[arg(long, value_name = "TEXT", requires = "pane", help_heading = WITH)]
     title: Option<String>,
-    /// Leaves the legend of the pane out
+    /// Omit the legend of the pane
     #[arg(long, requires = "pane", help_heading = WITH)]
     no_legend: bool,
-    /// Names the query and its neighbours in plane and space
+    /// Label the query and its neighbours in plane and space
     #[arg(long, requires = "pane", help_heading = WITH)]
     names: bool,
-    /// How large text and controls are, 0.75 to 3
+    /// Scale of text and controls, 0.75 to 3
     #[arg(
         long,
         default_value_t = 1.0,
@@ -74,7 +82,7 @@ pub struct WindowArgs {
         help_heading = WITH
     )]
     scale: f32,
-    /// Shows the lesson after so many steps [default: where its part begins]
+    /// Step of the lesson to show [default: start of its part]
     #[arg(
         long,
         value_name = "STEP",
@@ -84,11 +92,12 @@ pub struct WindowArgs {
         help_heading = WITH
     )]
     at: Option<usize>,
-    /// Gives the lesson the whole window, with large type
+    /// Show only the lesson, in large type
     #[arg(long, requires = "drawn", requires = "lesson", help_heading = WITH)]
     presenter: bool,
-    /// Measures instead how long so many frames of an orbit take, without a window; with --png, the last one
-    /// is written
+    /// Measure frame times of an orbit, without a window
+    ///
+    /// Draws this many frames; with --png, the last one is written.
     #[arg(
         long,
         value_name = "NUMBER",
@@ -96,7 +105,7 @@ pub struct WindowArgs {
         conflicts_with = "lesson"
     )]
     frames: Option<u32>,
-    /// A generated cloud in place of a file
+    /// Generated cloud instead of a file
     #[arg(
         long,
         value_name = "SPEC",
@@ -105,7 +114,7 @@ pub struct WindowArgs {
         help_heading = "With --png, --svg or --frames"
     )]
     generate: Option<String>,
-    /// How many rows are queries
+    /// Number of rows to use as queries
     #[arg(
         long,
         value_name = "NUMBER",
@@ -115,7 +124,7 @@ pub struct WindowArgs {
         help_heading = WITH
     )]
     queries: Option<u32>,
-    /// How often the search is timed; with --pane engines that of each engine
+    /// Timed repeats; with --pane engines, of each engine
     #[arg(
         long,
         value_name = "NUMBER",
@@ -125,7 +134,7 @@ pub struct WindowArgs {
         help_heading = WITH
     )]
     repeats: Option<u32>,
-    /// Draws two axes instead of three
+    /// Draw two axes instead of three
     #[arg(long, requires = "frames", help_heading = "With --frames")]
     plane: bool,
     /// Diameter of a point in pixels, 0.1 to 100
@@ -139,13 +148,13 @@ pub struct WindowArgs {
         help_heading = "With --frames"
     )]
     point_size: f32,
-    /// Draws with a processor also where there is a GPU
+    /// Draw with the CPU even if there is a GPU
     #[arg(long, requires = "frames", help_heading = "With --frames")]
     software: bool,
 }
 
 impl WindowArgs {
-    /// Whether a window opens, in place of a picture or measurements of it.
+    /// Whether the interactive window opens, as opposed to pictures or measurements of it.
     pub fn opens_window(&self) -> bool {
         self.png.is_none() && self.svg.is_none() && self.frames.is_none()
     }
@@ -153,10 +162,10 @@ impl WindowArgs {
 
 const WITH: &str = "With --png or --svg";
 
-/// The panes that are drawn alone.
+/// Panes that can be drawn alone.
 const PANES: [&str; 7] = ["plane", "space", "timings", "timeline", "counts", "convergence", "engines"];
 
-/// What a picture is laid out for.
+/// The size of a picture, or the medium that determines it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Size {
     Pixels([u32; 2]),
@@ -166,22 +175,19 @@ enum Size {
 }
 
 impl Size {
-    /// Its pixels, for what is no pane.
+    /// The size in pixels, for pictures other than panes.
     #[cfg(feature = "gui")]
     fn pixels(self) -> anyhow::Result<[u32; 2]> {
         match self {
             Self::Pixels(size) => Ok(size),
-            _ => bail!(
-                "the sizes slide, column and page are for one pane: add --pane, or write the size as \
-                 1280x720"
-            ),
+            _ => bail!("the sizes slide, column and page need --pane; otherwise write the size as 1280x720"),
         }
     }
 }
 
 const LOOKS: [&str; 4] = ["system", "light", "dark", "high-contrast"];
 
-/// Parses a size: `1280x720`, in pixels, or what it is for.
+/// Parses a size: `1280x720`, in pixels, or the name of a medium.
 fn size(text: &str) -> Result<Size, String> {
     match text {
         "slide" => Ok(Size::Slide),
@@ -192,7 +198,7 @@ fn size(text: &str) -> Result<Size, String> {
 }
 
 fn pixels(text: &str) -> Result<[u32; 2], String> {
-    /// What every adapter can draw: pixels of a side, and in all, where each takes four bytes of a buffer.
+    /// Limits of every adapter: pixels per side, and in total, at four bytes each in a buffer.
     const MOST: u32 = 8192;
     const AREA: u64 = (128 << 20) / 4;
     let parsed = text
@@ -204,18 +210,18 @@ fn pixels(text: &str) -> Result<[u32; 2], String> {
             if area <= AREA {
                 Ok(size)
             } else {
-                Err(format!("it may have {AREA} pixels in all, such as 8192x4096, not {area}"))
+                Err(format!("{area} pixels: at most {AREA} are supported, such as 8192x4096"))
             }
         }
-        Some(_) => Err(format!("each side may have 64 to {MOST} pixels")),
-        None => Err("write it as 1280x720".to_owned()),
+        Some(_) => Err(format!("each side must be between 64 and {MOST} pixels")),
+        None => Err("expected WIDTHxHEIGHT, such as 1280x720".to_owned()),
     }
 }
 
 /// Opens the window and returns once it is closed.
 ///
 /// # Errors
-/// When there is none to open, or it fails.
+/// When there is no display or the window fails.
 pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
     let lesson = args.lesson.as_deref().map(lessons::named).transpose()?.map(|lesson| lesson.number);
     if let Some(frames) = args.frames {
@@ -234,10 +240,10 @@ pub fn run(args: &WindowArgs) -> anyhow::Result<()> {
     draw(args, lesson, &files)
 }
 
-/// Refuses a position that a lesson does not have. The lesson's name alone says which there are.
+/// Refuses a step that the lesson does not have; the lesson alone decides this, so it is a usage error.
 fn check_position(lesson: u32, at: usize) -> anyhow::Result<()> {
     let takes = lessons::lesson(lesson)?.record(Choice::default(), &Bar::new("recording the lesson"))?;
-    // The window opens a lesson with its first take.
+    // The window opens a lesson with its first recording.
     match takes.first().map(|take| moments::check(&take.recording, at)) {
         Some(Err(why)) => bail!(Usage(why.to_string())),
         _ => Ok(()),
@@ -249,7 +255,7 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
     use crate::app::state::PaneKind;
     use crate::app::tokens::Look;
     use crate::app::{Alone, Headless, PictureSize};
-    /// Of the window behind a pane that is laid out for something else.
+    /// Size of the window behind a pane that has a size of its own.
     const WINDOW: [u32; 2] = [1280, 800];
     let usual = if args.pane.is_some() { "light" } else { "system" };
     let named = args.look.as_deref().unwrap_or(usual);
@@ -300,7 +306,7 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
     super::output::print(&written.iter().map(|path| format!("{}\n", path.display())).collect::<String>())
 }
 
-/// Frame times, as a table.
+/// Prints frame times as a table.
 #[cfg(feature = "gui")]
 fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     use std::sync::Arc;
@@ -322,11 +328,7 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     crate::app::check_adapter()?;
     let cloud = Arc::new(cloud::load(&source, false, &Bar::new("reading the cloud"))?);
     let needed = if args.plane { 2 } else { 3 };
-    anyhow::ensure!(
-        cloud.dims() >= needed,
-        "the cloud has {} dimensions, and {needed} are drawn",
-        cloud.dims()
-    );
+    anyhow::ensure!(cloud.dims() >= needed, "the cloud has {} dimensions; {needed} are needed", cloud.dims());
     let size = args.size.pixels()?;
     let bench =
         FrameBench { frames, size, point_size: args.point_size, plane: args.plane, software: args.software };
@@ -349,13 +351,13 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
         args.point_size,
     );
     said += &format!(
-        "opened in {}; the longest frame meanwhile took {}\n",
+        "opened in {}; longest frame while opening: {}\n",
         text::time(report.opened_ms),
         text::time(report.longest_ms)
     );
     let heads = ["", "points", "median", "95 %", "frames/s", "quads ÷ this"].map(str::to_owned).to_vec();
     let rows = report.rows.iter().map(|row| {
-        // As many points, or times say nothing of each other.
+        // Ratios need the same number of points.
         let quads = report
             .rows
             .iter()
@@ -375,7 +377,7 @@ fn measure(args: &WindowArgs, frames: u32) -> anyhow::Result<()> {
     let measured = |row: &FrameTimes| row.milliseconds.len();
     for row in report.rows.iter().filter(|row| measured(row) < frames as usize) {
         let time = text::time(row.quantile(0.5));
-        said += &format!("{}: {} of {frames} frames, as one takes {time}\n", row.name(), measured(row));
+        said += &format!("{}: only {} of {frames} frames drawn, at {time} each\n", row.name(), measured(row));
     }
     output::print(&said)?;
     if let Some(png) = &args.png {
@@ -395,10 +397,10 @@ fn draw(_args: &WindowArgs, _lesson: Option<u32>, _files: &[PathBuf]) -> anyhow:
     bail!("{WITHOUT}")
 }
 
-/// Opens the window on a file, and on a lesson if one is named.
+/// Opens the window on a file, and on a lesson if given.
 ///
 /// # Errors
-/// As [`run`], and when the file is not there.
+/// As [`run`], or when the file does not exist.
 pub fn open(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
     check(file.as_deref())?;
     #[cfg(feature = "gui")]
@@ -414,8 +416,8 @@ pub fn open(file: Option<PathBuf>, lesson: Option<u32>) -> anyhow::Result<()> {
 }
 
 #[cfg(not(feature = "gui"))]
-const WITHOUT: &str = "the window cannot open: this build is without it; `cargo build --release` builds it \
-                       in, and `warpscope --help` shows what works without";
+const WITHOUT: &str = "cannot open the window: this build excludes it; build with `cargo build --release`, \
+                       or see `warpscope --help` for commands that work without it";
 
 fn check(file: Option<&Path>) -> anyhow::Result<()> {
     let there = |file: &Path| {
@@ -428,10 +430,7 @@ fn check(file: Option<&Path>) -> anyhow::Result<()> {
         Some(file) if let Some(sentence) = file.to_str().and_then(super::usage::mistyped) => {
             bail!(Usage(sentence))
         }
-        Some(file) => bail!(
-            "cannot open: there is no such file, nor such a subcommand (see --help): {}",
-            file.display()
-        ),
+        Some(file) => bail!("no such file or subcommand (see --help): {}", file.display()),
         None => Ok(()),
     }
 }

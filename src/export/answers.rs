@@ -1,4 +1,4 @@
-//! Neighbours of whatever kind, as tables and arrays, with columns of the files beside their own.
+//! Neighbours of any kind as tables and arrays, with added columns of the input files.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -10,26 +10,26 @@ use crate::cloud::beside::{Beside, BesideColumn, BesideValues};
 use crate::knn::NONE;
 use crate::run::{Batch, Found, RunRecord};
 
-/// What files have besides neighbours.
+/// Data written along with neighbours.
 #[derive(Clone, Copy)]
 pub struct Context<'a> {
-    /// Columns of the files of points and queries, in tables.
+    /// Columns of the files of points and queries, for tables.
     pub columns: &'a FileColumns,
-    /// How the neighbours were found.
+    /// The provenance of the neighbours.
     pub provenance: &'a Provenance,
 }
 
 impl Provenance {
-    /// Of a record's neighbours.
+    /// The provenance of a record's neighbours.
     pub(super) fn of_run(record: &RunRecord) -> Self {
         Self::of(&record.spec, &record.cloud, record.query_cloud.as_deref())
     }
 }
 
-/// `query,query_row,rank,index` and `squared_distance,distance` (or `angle`, in radians, `cosine_distance` or
-/// `distance_km`) or `inner_product`: a row for each neighbour. `query_row` is the query's record number in
-/// its own file, and left out for a place. Columns of files are after it, those of queries, and at the end,
-/// those of neighbours.
+/// A row per neighbour: `query,query_row,rank,index` and `squared_distance,distance` (or `angle`, in radians,
+/// `cosine_distance` or `distance_km`) or `inner_product`. `query_row` is the query's record number in its
+/// own file, absent if the query is a point given by coordinates. Added columns of queries follow it; those
+/// of neighbours come last.
 pub fn table<'a>(batch: Batch<'a>, columns: &'a FileColumns, provenance: &Provenance) -> Table<'a> {
     let table = Table::new(batch.len()).attributed(KEY, provenance.json());
     let table = table.with("query", move |at| (batch.first + batch.query_of(at)) as u32);
@@ -43,8 +43,8 @@ pub fn table<'a>(batch: Batch<'a>, columns: &'a FileColumns, provenance: &Proven
     columns.with_neighbors(ranked(table, batch), move |at| batch.row(at))
 }
 
-/// The columns from `rank` on, and the file's coordinates: the neighbours of a batch's one query. Coordinates
-/// of missing neighbours are missing.
+/// The columns from `rank` on, and the file's coordinates, for a batch of one query. Missing neighbours have
+/// no coordinates.
 pub fn of_query<'a>(batch: Batch<'a>, columns: &'a FileColumns) -> Table<'a> {
     let table = Table::new(batch.len());
     let table = match batch.queries {
@@ -65,7 +65,7 @@ pub fn of_query<'a>(batch: Batch<'a>, columns: &'a FileColumns) -> Table<'a> {
 fn ranked<'a>(table: Table<'a>, batch: Batch<'a>) -> Table<'a> {
     let table = table.with("rank", move |at| batch.rank_of(at) as u32);
     let table = match batch.found {
-        // None is missing.
+        // A radius search has no missing neighbours.
         Found::Within { .. } => table.with("index", move |at| batch.record(at) as u64),
         Found::Nearest { .. } | Found::Products { .. } => table.with("index", move |at| batch.record(at)),
     };
@@ -79,9 +79,9 @@ fn ranked<'a>(table: Table<'a>, batch: Batch<'a>) -> Table<'a> {
     }
 }
 
-/// Writes a single batch as arrays: `indices` (i64), and `squared_distances` (f32) with true distances (f64)
-/// or `inner_products` (f64), q × k each; within a radius, `offsets` (i64, one more than there are queries; a
-/// query's neighbours are from its own to the next) before columns of these; where queries are rows,
+/// Writes a single batch as arrays. For k neighbours, q × k each: `indices` (i64), and `squared_distances`
+/// (f32) with true distances (f64) or `inner_products` (f64). Within a radius: `offsets` (i64, q + 1; query i
+/// has the entries from `offsets[i]` to `offsets[i + 1]`), then the same as columns. If queries are rows:
 /// `query_rows` (i64).
 pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
     let (q, count) = (batch.query_count(), batch.len());
@@ -142,24 +142,24 @@ pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<
     npz.finish()
 }
 
-/// What tables of neighbours have of the files: of each query, and of each neighbour.
+/// Columns of input files to add to tables of neighbours.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileColumns {
-    /// By the query's row in its own cloud; named `query_NAME`.
+    /// Indexed by the query's row in its own cloud; named `query_NAME`.
     pub queries: Beside,
-    /// By the neighbour's row in the cloud that is searched.
+    /// Indexed by the neighbour's row in the searched cloud.
     pub neighbors: Beside,
 }
 
 impl FileColumns {
-    /// For tables that have their own columns only.
+    /// No added columns.
     pub fn none() -> &'static Self {
         const EMPTY: Beside = Beside { columns: Vec::new() };
         static NONE: FileColumns = FileColumns { queries: EMPTY, neighbors: EMPTY };
         &NONE
     }
 
-    /// Adds the queries' columns: in each row of the table, the values of the query whose row is `row_of`.
+    /// Adds the queries' columns; `row_of` gives the query's row for each row of the table.
     pub(super) fn with_queries<'a>(
         &'a self,
         table: Table<'a>,
@@ -168,7 +168,7 @@ impl FileColumns {
         added(table, "query_", &self.queries, row_of)
     }
 
-    /// Adds the neighbours' columns; without values where `row_of` is [`NONE`].
+    /// Adds the neighbours' columns, without values where `row_of` is [`NONE`].
     pub(super) fn with_neighbors<'a>(
         &'a self,
         table: Table<'a>,
@@ -201,7 +201,7 @@ fn added<'a>(
     })
 }
 
-/// The name with `file_` before it until no column of the table has it.
+/// Prefixes the name with `file_` until it is unique in the table.
 fn untaken(table: &Table<'_>, mut name: String) -> String {
     while table.columns().iter().any(|column| column.name == name) {
         name.insert_str(0, "file_");

@@ -17,8 +17,8 @@ pub struct MadeFolder {
 }
 
 impl MadeFolder {
-    /// Creates a folder and its parents where missing, and finishes what a killed program left half-way in
-    /// it, of files that are `ours`: [`of_run`] or [`super::lesson::of_film`].
+    /// Creates a folder with its missing parents, and completes or undoes interrupted writes there. `ours`
+    /// selects the files: [`of_run`] or [`super::lesson::of_film`].
     ///
     /// # Errors
     /// [`ExportError::Io`] with the folder's path.
@@ -26,12 +26,12 @@ impl MadeFolder {
         let mut missing: Vec<&Path> =
             dir.ancestors().take_while(|folder| !folder.as_os_str().is_empty() && !folder.exists()).collect();
         missing.reverse();
-        // Some may have been created before one fails.
+        // Kept in a guard, so that they are removed if a later one fails.
         let mut folder = Self { made: Vec::new() };
         for path in missing {
             match files::made(path) {
                 Ok(live) => folder.made.push((path.to_owned(), live)),
-                // Another program was faster.
+                // Another program created it meanwhile.
                 Err(why) if why.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
                 Err(why) => return Err(ExportError::io(dir)(why)),
             }
@@ -42,7 +42,7 @@ impl MadeFolder {
         Ok(folder)
     }
 
-    /// Keeps the folder, because output has been written.
+    /// Keeps the folder because output has been written.
     pub fn keep(mut self) {
         self.made.clear();
     }
@@ -57,14 +57,14 @@ impl Drop for MadeFolder {
     }
 }
 
-/// Creates the folder and checks that [`folder`] could write to it: before a long search, not after it.
+/// Creates the folder and checks that [`folder`] could write to it. Called before a long search.
 ///
 /// # Errors
-/// [`ExportError::Io`]; [`ExportError::NoRun`] and [`ExportError::OtherJson`] for a folder with files of
-/// these names that no run wrote.
+/// [`ExportError::Io`]; [`ExportError::NoRun`] and [`ExportError::OtherJson`] if files of these names were
+/// not written by a run.
 pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     std::fs::create_dir_all(dir).map_err(ExportError::io(dir))?;
-    // `run.json` is there from the first run on, so if it exists the other files are a run's.
+    // Every run writes `run.json`, so the other files are a run's if it exists.
     if files::place(dir, RUN).is_none()
         && let Some(file) = FOLDER_FILES.into_iter().find(|file| dir.join(file).is_file())
     {
@@ -79,22 +79,22 @@ pub fn check_folder(dir: &Path) -> Result<(), ExportError> {
     super::check(&dir.join(RUN))
 }
 
-/// What [`folder`] may write; of the two with counters, one.
+/// The files that [`folder`] may write; only one of the two counter files.
 pub const FOLDER_FILES: [&str; 7] =
     [TIMINGS, tables::MERGES, tables::COUNTERS, "convergence.csv", "trace.json", NEIGHBORS, RUN];
 
-/// Whether a run's folder has files of this name. Others are left alone there.
+/// Whether a run's folder may have a file of this name. Other files there are left alone.
 pub fn of_run(name: &str) -> bool {
     FOLDER_FILES.contains(&name)
 }
 
-/// Maximum number of neighbours written to a folder without being requested: 340 MB.
+/// Neighbours written to a folder unless requested explicitly: 340 MB.
 pub const MOST_NEIGHBORS: usize = 1 << 24;
 
-/// Writes [`FOLDER_FILES`] to a folder, creating it if necessary, and returns the paths of the files written.
-/// The CSVs of counters have only headers for engines without counters; more neighbours than
-/// [`MOST_NEIGHBORS`] are left out. All files of a run before are replaced or removed together: on failure
-/// they are as they were. What else is in the folder stays.
+/// Writes [`FOLDER_FILES`] to a folder, creating it if necessary, and returns the paths written. For engines
+/// without counters, the CSV of counters has only a header; more than [`MOST_NEIGHBORS`] neighbours are
+/// skipped. All files of an earlier run are replaced or removed together; on failure they remain unchanged.
+/// Other files in the folder stay.
 ///
 /// # Errors
 /// [`ExportError::Io`] with the path of the file that failed.
@@ -119,7 +119,7 @@ pub(super) fn folder_with(
             answers::arrays(run::Batch::of_run(record, 0..record.neighbors.queries(), 0), out)
         })?;
     }
-    // Last in the order in which they appear, for programs that wait for it.
+    // `run.json` appears last, for programs that wait for it.
     run.write(RUN, |out| {
         serde_json::to_writer_pretty(&mut *out, &record.head)?;
         writeln!(out)
@@ -127,7 +127,7 @@ pub(super) fn folder_with(
     run.put()
 }
 
-/// Files of a run, on their way into its folder.
+/// The files of a run, before they are moved to their folder.
 struct Files<'a> {
     batch: Batch,
     dir: &'a Path,
@@ -146,7 +146,8 @@ impl Files<'_> {
     }
 
     fn put(self) -> Result<Vec<PathBuf>, ExportError> {
-        // Those of a run before would be taken for this one's. What no run wrote is not ours to delete.
+        // Files of an earlier run would be mistaken for this one's. Without a `run.json`, they are not ours
+        // to delete.
         let replaces = self.dir.join(RUN).exists();
         let obsolete: Vec<&str> =
             FOLDER_FILES.into_iter().filter(|name| replaces && !self.written.contains(name)).collect();

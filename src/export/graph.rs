@@ -1,7 +1,7 @@
-//! The k-nearest-neighbour graph of a cloud and what was worked out of it, as files.
+//! Writes the k-nearest-neighbour graph of a cloud and its analyses to files.
 //!
-//! In tables, rows are record numbers, as everywhere. Matrices are of the points that were searched, 0 to n −
-//! 1: where rows were left out, an array `rows` gives the record number of each.
+//! In tables, rows are record numbers, as everywhere. Matrices are indexed by the searched points, 0 to n −
+//! 1; if rows were dropped, an array `rows` has the record number of each point.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -18,10 +18,10 @@ use crate::run::graph::links::{LinkError, Linked, Links};
 use crate::run::graph::other_cloud::Leaks;
 use crate::run::graph::{Analysis, KnnGraph};
 
-/// As what a graph is written.
+/// A file layout for graphs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphForm {
-    /// [`edges`], in the table format of the name.
+    /// [`edges`], in the table format of the extension.
     Edges,
     /// [`csr`].
     Csr,
@@ -51,8 +51,7 @@ impl GraphForm {
     }
 }
 
-/// Writes a graph's edges as they are linked, as [`GraphForm::write`] does. [`GraphForm::Umap`] is of all
-/// neighbours only.
+/// Writes a graph with the given links. [`GraphForm::Umap`] ignores `links` and has all neighbours.
 ///
 /// # Errors
 /// As [`GraphForm::write`].
@@ -80,10 +79,10 @@ pub fn linked(
     sparse((graph, others, distances), cloud, path, progress)
 }
 
-/// The points of a graph as they are written, told of and cut short where the work is to stop.
+/// Iterates over the points while writing, reporting progress and stopping on cancellation.
 struct Watch<'a> {
     progress: &'a dyn Progress,
-    /// How often all points are gone through.
+    /// Number of passes over the points.
     times: usize,
     done: Cell<u64>,
 }
@@ -104,13 +103,12 @@ impl<'a> Watch<'a> {
         })
     }
 
-    /// Writes a file, or none where the work was to stop.
+    /// Writes a file, or nothing if cancelled.
     fn write(
         &self,
         path: &Path,
         content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
     ) -> Result<(), ExportError> {
-        // What was cut short is no file.
         let whole = |written: io::Result<()>| {
             if self.progress.cancelled() { Err(io::Error::other("cancelled")) } else { written }
         };
@@ -124,10 +122,10 @@ fn record_of<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> impl Fn(usiz
     move |point| cloud.record(graph.row(point) as usize)
 }
 
-/// `row,rank,neighbor,distance`: every edge, from a row to each of its neighbours.
+/// `row,rank,neighbor,distance`: one row per edge, from a row to each of its neighbours.
 pub fn edges<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
     let (k, record) = (graph.k(), record_of(graph, cloud));
-    // All points have as many.
+    // All points have the same number of neighbours.
     let width = k.min(graph.len().saturating_sub(1)).max(1);
     Table::new(graph.len() * width)
         .with("row", move |edge| record(edge / width))
@@ -136,7 +134,7 @@ pub fn edges<'a>(graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
         .with("distance", move |edge| graph.distance(edge / width, edge % width))
 }
 
-/// The columns of [`edges`], of those that are linked; ranks are by distance.
+/// The columns of [`edges`] for linked edges; ranks are by distance.
 fn linked_edges<'a>(linked: &'a Linked, graph: &'a KnnGraph<'a>, cloud: &'a PointCloud) -> Table<'a> {
     let record = record_of(graph, cloud);
     Table::new(linked.edges())
@@ -146,9 +144,8 @@ fn linked_edges<'a>(linked: &'a Linked, graph: &'a KnnGraph<'a>, cloud: &'a Poin
         .with("distance", move |edge| linked.distance(edge))
 }
 
-/// Writes `indices` (i32) and `distances` (f32), n × (k + 1), each point first in its own row: what
-/// umap-learn takes as `precomputed_knn` for `n_neighbors` up to k + 1. Past the last other point there are
-/// −1 and infinity.
+/// Writes `indices` (i32) and `distances` (f32), n × (k + 1), each point first in its own row: the
+/// `precomputed_knn` of umap-learn for `n_neighbors` up to k + 1. Missing neighbours are −1 and infinity.
 ///
 /// # Errors
 /// [`ExportError`], and [`ExportError::Cancelled`], which leaves nothing behind.
@@ -178,8 +175,8 @@ pub fn umap(
     })
 }
 
-/// Writes a sparse n × n matrix of distances as `scipy.sparse.load_npz` reads it: a row's neighbours, nearest
-/// first, without the row itself. A distance of 0 is stored, not left out.
+/// Writes a sparse n × n matrix of distances for `scipy.sparse.load_npz`: a row's neighbours, nearest first,
+/// excluding the row itself. Distances of 0 are stored explicitly.
 ///
 /// # Errors
 /// [`ExportError`], and [`ExportError::Cancelled`], which leaves nothing behind.
@@ -197,8 +194,7 @@ pub fn csr(
     )
 }
 
-/// The same of any edges between the points of a graph, from each of which there are these others at these
-/// distances.
+/// As [`csr`], for edges given by functions from a point to its neighbours and their distances.
 fn sparse<O: ExactSizeIterator<Item = u32>, D: Iterator<Item = f64>>(
     (graph, others, distances): (&KnnGraph<'_>, impl Fn(usize) -> O, impl Fn(usize) -> D),
     cloud: &PointCloud,
@@ -215,7 +211,7 @@ fn sparse<O: ExactSizeIterator<Item = u32>, D: Iterator<Item = f64>>(
     watch.write(path, |out| {
         let mut npz = Npz::new(out);
         let count = starts[n];
-        // SciPy wants both of one type, and the narrow one where that will do.
+        // SciPy expects both arrays to have the same type, and 32 bits where they suffice.
         if i32::try_from(count).is_ok() {
             let indices = watch.points(n).flat_map(&others).map(|other| (other as i32).to_le_bytes());
             npz.column("indices", "<i4", count as usize, indices)?;
@@ -246,7 +242,7 @@ fn no_memory(short: memory::Short, path: &Path) -> ExportError {
     }
 }
 
-/// Refuses what has too many points for 32-bit indices.
+/// Refuses graphs with too many points for 32-bit indices.
 fn check_width(graph: &KnnGraph<'_>, path: &Path) -> Result<(), ExportError> {
     let point = graph.len();
     if i32::try_from(point).is_ok() {
@@ -268,8 +264,7 @@ fn finish(mut npz: Npz<&mut BufWriter<File>>, graph: &KnnGraph<'_>, cloud: &Poin
     npz.finish()
 }
 
-/// `row` and what was worked out, a column or several for each analysis; `rows` are those of the graph's
-/// points.
+/// `row` and the columns of each analysis; `rows` are the rows of the graph's points.
 pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, of: &'a Analysis) -> Table<'a> {
     let mut table = Table::new(rows.len()).with("row", |point| cloud.record(rows[point] as usize));
     if let Some(values) = &of.density {
@@ -311,7 +306,7 @@ pub fn analysis<'a>(rows: &'a [u32], cloud: &'a PointCloud, of: &'a Analysis) ->
     table
 }
 
-/// `row,nearest,distance,leak`: of each row of the other cloud, the nearest row of this one.
+/// `row,nearest,distance,leak`: for each row of the other cloud, the nearest row of this one.
 pub fn leaks<'a>(
     leaks: &'a Leaks,
     other: &'a PointCloud,
@@ -334,7 +329,7 @@ mod tests {
     use crate::progress::Silent;
     use crate::run::{Engines, QuerySpec, RunRecord, RunSpec, testing};
 
-    /// Rows 0, 1 and 3 of four on a line; the third has no value.
+    /// Rows 0, 1 and 3 of four on a line; row 2 has no value.
     fn neighbours(k: usize) -> RunRecord {
         let cloud = testing::named(&["x"], vec![0.0, 1.0, f64::NAN, 3.0]);
         let spec = RunSpec { exclude_self: true, ..RunSpec::new(cloud.source().clone(), QuerySpec::All, k) };
@@ -400,7 +395,7 @@ mod tests {
              3\t1\t0\t3\n"
         );
     }
-    /// Hears of all, and stops after so many reports.
+    /// Counts reports, and cancels after some.
     struct After(std::sync::atomic::AtomicUsize);
 
     impl Progress for After {
@@ -426,7 +421,7 @@ mod tests {
         for (form, name) in GraphForm::ALL.into_iter().zip(["a.csv", "csr.npz", "umap.npz"]) {
             let path = folder.path().join(name);
             std::fs::write(&path, "before").unwrap();
-            // A table of text looks once in thousands of rows.
+            // A table of text checks for cancellation only once in thousands of rows.
             let stops = After(usize::from(form != GraphForm::Edges).into());
             let error = form.write(&graph, &record.cloud, &path, &stops).unwrap_err();
             assert!(
@@ -436,7 +431,7 @@ mod tests {
             form.write(&graph, &record.cloud, &path, &After(usize::MAX.into())).unwrap();
             assert!(std::fs::read(&path).unwrap().len() > 20, "{form:?}");
         }
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "nothing temporary stays");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "no temporary file remains");
         for ending in ["parquet", "npz"] {
             let path = folder.path().join("b").with_extension(ending);
             let error = GraphForm::Edges.write(&graph, &record.cloud, &path, &After(1.into())).unwrap_err();

@@ -1,5 +1,5 @@
 //! Writes a lesson's files: its steps, pictures of its moments, films of a range, a handout, a worksheet and
-//! its key, a page that plays.
+//! its key, and a page that plays.
 
 use std::fs::File;
 use std::io::{self, BufWriter};
@@ -29,26 +29,25 @@ const SAMPLES: usize = 8;
 /// Factor by which the last frame of a GIF is shown longer.
 const LAST_STAYS: u16 = 3;
 
-/// When things that move are shown on their way to the next moment, from 0, where they were, to 1, where they
-/// are.
+/// Fractions of the way to the next moment at which moving things are drawn.
 const BETWEEN: [f32; 2] = [1.0 / 3.0, 2.0 / 3.0];
 
-/// Hundredths of a second that each of these pictures is shown.
+/// Duration of each of these pictures, in hundredths of a second.
 const BETWEEN_STAYS: u16 = 8;
 
-/// Shorter frames of a GIF, in hundredths of a second, leave no time for motion.
+/// Frames of a GIF shorter than this, in hundredths of a second, have no motion.
 const SHORTEST_WITH_MOTION: u16 = 50;
 
 /// Minimum and maximum duration of a GIF frame, in seconds: browsers show shorter ones much longer.
 pub const PACES: (f32, f32) = (0.02, 100.0);
 
-/// Bytes of a picture's pixel while it is drawn: its colour and the clip mask.
+/// Bytes per pixel while a picture is drawn: its colour and the clip mask.
 const DRAWN: u64 = 5;
 
-/// Bytes of a drawn picture's pixel.
+/// Bytes per pixel of a finished picture.
 const PIXEL: u64 = 4;
 
-/// Bytes of a pixel while its picture becomes a PNG: the colour without opacity, and the compressed picture.
+/// Bytes per pixel while a PNG is encoded: the colour without opacity, and the compressed picture.
 const ENCODED: u64 = 4;
 
 /// Writes all steps of a recording as JSON Lines.
@@ -78,7 +77,7 @@ pub fn drawing(film: &Film, position: usize, path: &Path) -> Result<(), ExportEr
 }
 
 /// Writes a picture of each moment as PNG to a folder, creating it if necessary: `frame-0001.png`, …. Returns
-/// the paths. Frames are put in place together at the end: on failure or cancellation, the folder is
+/// the paths. All frames are put in place together at the end; on failure or cancellation the folder is
 /// unchanged.
 ///
 /// # Errors
@@ -111,8 +110,8 @@ pub fn frames(
     Ok(files)
 }
 
-/// Writes the moments as a GIF, each shown for `pace` seconds, clamped to [`PACES`]. If the film has motion,
-/// the first part of that time shows what moves from one moment to the next, where both are shown.
+/// Writes the moments as a GIF, each shown for `pace` seconds, clamped to [`PACES`]. With motion, the first
+/// part of that time shows the transition between consecutive moments.
 ///
 /// # Errors
 /// [`ExportError::Picture`] for an invalid size, [`ExportError::Memory`], [`ExportError::Io`], and
@@ -144,8 +143,8 @@ pub fn gif(
     let colors = Colors::from_samples(&samples, &film.palette);
     drop(samples);
     let moves = film.motion && hundredths >= SHORTEST_WITH_MOTION;
-    // Each moment is drawn with its pictures on the way. The picture before it stays for comparison, and the
-    // frame is encoded.
+    // Each moment is drawn with its transition. The previous picture is kept for comparison while the frame
+    // is encoded.
     let of_moment = DRAWN + if moves { PIXEL * BETWEEN.len() as u64 } else { 0 };
     let at_a_time = at_a_time(film, PIXEL + ENCODED, of_moment, path)?;
     // Stored outside the writer, which can only return I/O errors.
@@ -199,7 +198,7 @@ pub fn handout(
     write(path, |out| handout::write(film, moments, theme, progress, out)).map_err(of_lesson)
 }
 
-/// Writes the worksheet: questions, and the pictures that they are about.
+/// Writes the worksheet: questions with their pictures.
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written, and [`ExportError::Cancelled`].
@@ -215,7 +214,7 @@ pub fn key(film: &Film, theme: Theme, path: &Path) -> Result<(), ExportError> {
     write(path, |out| sheet::key(film, theme, out))
 }
 
-/// Writes the page that plays the moments in a browser, and says what of them it has.
+/// Writes the page that plays the moments in a browser, and returns what it contains.
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written, [`ExportError::Memory`], and
@@ -235,7 +234,7 @@ pub fn page(
     written.ok_or(ExportError::Cancelled)
 }
 
-/// The error that an I/O error of the lesson stands for: it was cancelled, or memory is short.
+/// Converts I/O errors that stand for cancellation or lack of memory.
 fn of_lesson(error: ExportError) -> ExportError {
     match error {
         ExportError::Io { why, .. } if why.kind() == io::ErrorKind::Interrupted => ExportError::Cancelled,
@@ -252,8 +251,8 @@ fn of_lesson(error: ExportError) -> ExportError {
     }
 }
 
-/// How many pictures, or moments with pictures, are drawn at a time: as many as there are cores, and fewer
-/// where memory is short. `kept` bytes per pixel are needed besides those `of_each`.
+/// How many pictures, or moments with pictures, to draw at a time: one per core, or fewer if memory is short.
+/// `kept` is the bytes per pixel needed besides `of_each`.
 ///
 /// # Errors
 /// [`ExportError::Memory`] if there is no room for one; [`ExportError::Picture`].
@@ -281,7 +280,7 @@ fn images(
     drawn(positions.len(), at_a_time, &|number| film.image(positions[number]), take)
 }
 
-/// Draws so many things on all cores, a few at a time, and passes them on in order.
+/// Draws `count` items on all cores, a few at a time, and passes them on in order.
 fn drawn<T: Send>(
     count: usize,
     at_a_time: usize,
@@ -312,7 +311,7 @@ fn encode(image: RgbaImage, out: &mut BufWriter<File>) -> io::Result<()> {
     })
 }
 
-/// The file of a film's picture; the first is number 1.
+/// The file name of a frame; the first is number 1.
 pub fn frame(number: usize) -> String {
     format!("frame-{number:04}.png")
 }
@@ -321,7 +320,7 @@ fn frame_number(name: &str) -> Option<usize> {
     name.strip_prefix("frame-")?.strip_suffix(".png")?.parse().ok()
 }
 
-/// Whether a film has files of this name. Others of its folder are left alone.
+/// Whether a film may have a file of this name. Other files in its folder are left alone.
 pub fn of_film(name: &str) -> bool {
     frame_number(name).is_some_and(|number| number > 0 && frame(number) == name)
 }
@@ -358,7 +357,7 @@ mod tests {
         (film, moments)
     }
 
-    /// Notes what it is told, and stops after so many.
+    /// Records progress, and cancels after some reports.
     struct Watch {
         told: Mutex<Vec<(u64, u64)>>,
         stop_after: u64,
@@ -434,7 +433,7 @@ mod tests {
             frames[at - 1..=at + 2].windows(2).all(|pair| pair[0].buffer() != pair[1].buffer()),
             "each is another picture"
         );
-        // At a pace at which nobody could see it, nothing moves.
+        // A fast pace has no motion.
         gif(&film, &moments, 0.3, &path, &Silent).unwrap();
         let frames = GifDecoder::new(std::io::BufReader::new(std::fs::File::open(&path).unwrap()))
             .unwrap()
@@ -464,7 +463,7 @@ mod tests {
         assert!(read.iter().all(|image| image.dimensions() == (480, 270)));
         assert!(read.windows(2).all(|pair| pair[0] != pair[1]));
         assert_eq!(read[2], film.image(moments.positions[2]).unwrap());
-        // One that is cancelled leaves the older one as it was.
+        // A cancelled film leaves the older one unchanged.
         let bytes = || files.iter().map(|file| std::fs::read(file).unwrap()).collect::<Vec<_>>();
         let before = bytes();
         let light = Film { palette: LIGHT, ..film.clone() };
@@ -473,11 +472,14 @@ mod tests {
             ExportError::Cancelled
         ));
         assert_eq!((names(&folder.path().join("new/film")).len(), bytes() == before), (6, true));
-        // A shorter film does not mix with the rest of a longer one; the same one again does no harm.
+        // A shorter film does not mix with the rest of a longer one; the same film can be written again.
         frames(&film, &moments, &folder.path().join("new/film"), &Silent).unwrap();
         let short = Moments { positions: moments.positions[..2].to_vec(), ..moments };
         let error = frames(&film, &short, &folder.path().join("new/film"), &Silent).unwrap_err().to_string();
-        assert!(error.starts_with("cannot write: the folder holds later frames of another film"), "{error}");
+        assert!(
+            error.starts_with("cannot write: the folder contains more frames, of another film"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -2,9 +2,9 @@
 //! lessons.
 //!
 //! Every file is written under a temporary name in its folder and renamed, so that no reader sees a partial
-//! file; those of a run's folder, and the frames of a film, are replaced together. Indices and rows in files
-//! are record numbers: 0-based positions in the cloud's own file, unchanged by dropped rows. Infinity is
-//! spelled `inf`. Squared distances are as returned by the engines: under the angular metric, the squared
+//! file. The files of a run's folder, and the frames of a film, are replaced together. Indices and rows in
+//! files are record numbers: 0-based positions in the cloud's own file, unchanged by dropped rows. Infinity
+//! is spelled `inf`. Squared distances are as returned by the engines; under the angular metric, the squared
 //! chord between unit vectors.
 
 pub mod answers;
@@ -51,8 +51,7 @@ pub enum ExportError {
     },
     /// The extension is not that of a format for neighbours.
     #[error(
-        "neighbours are written as .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin: the name must \
-         end in one of these: {}",
+        "unknown extension for neighbours; use .csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin: {}",
         path.display()
     )]
     Extension {
@@ -61,7 +60,7 @@ pub enum ExportError {
     },
     /// The extension is not that of a table format.
     #[error(
-        "tables are written as .csv, .tsv, .parquet, .arrow or .npz: the name must end in one of these: {}",
+        "unknown extension for a table; use .csv, .tsv, .parquet, .arrow or .npz: {}",
         path.display()
     )]
     TableExtension {
@@ -81,18 +80,18 @@ pub enum ExportError {
         /// Path of the file.
         path: PathBuf,
     },
-    /// The neighbours do not fit the disk.
+    /// The neighbours do not fit on the disk.
     #[error(
-        "cannot write: {what} take {needed} MiB, where {free} MiB are free; use fewer queries or a smaller \
-         k, or write to another disk: {}",
+        "cannot write: {what} need {needed} MiB, but only {free} MiB are free; use fewer queries or a \
+         smaller k, or write to another disk: {}",
         path.display()
     )]
     Room {
         /// Names the neighbours and their number.
         what: String,
-        /// What they take, in MiB, rounded up.
+        /// Required space in MiB, rounded up.
         needed: u64,
-        /// Free room in MiB, rounded down.
+        /// Free space in MiB, rounded down.
         free: u64,
         /// Path of the file.
         path: PathBuf,
@@ -103,7 +102,7 @@ pub enum ExportError {
         /// What is written.
         what: String,
         short: Short,
-        /// How less memory is needed.
+        /// How to need less memory.
         remedy: &'static str,
         /// Path of the file.
         path: PathBuf,
@@ -111,9 +110,9 @@ pub enum ExportError {
     /// A picture's size is invalid.
     #[error(transparent)]
     Picture(#[from] crate::draw::raster::SizeError),
-    /// The folder contains files that writing would overwrite and no run wrote.
+    /// The folder contains files that would be overwritten and were not written by a run.
     #[error(
-        "cannot write: the folder has {file} but no run.json, so that no run wrote it; move it away or \
+        "cannot write: {file} in the folder was not written by a run (there is no run.json); move it or \
          choose another folder: {}",
         path.display()
     )]
@@ -123,9 +122,10 @@ pub enum ExportError {
         /// Path of the folder.
         path: PathBuf,
     },
-    /// The folder contains a `run.json` that no run wrote.
+    /// The folder contains a `run.json` that was not written by a run.
     #[error(
-        "cannot write: no run wrote the run.json in the folder; move it away or choose another folder: {}",
+        "cannot write: the run.json in the folder was not written by a run; move it or choose another \
+         folder: {}",
         path.display()
     )]
     OtherJson {
@@ -134,7 +134,7 @@ pub enum ExportError {
     },
     /// The folder contains frames of another film that would appear to belong to this one.
     #[error(
-        "cannot write: the folder holds later frames of another film; empty it or choose another: {}",
+        "cannot write: the folder contains more frames, of another film; empty it or choose another: {}",
         path.display()
     )]
     OtherFrames {
@@ -163,15 +163,15 @@ pub fn write(
     files::write(path, content).map_err(ExportError::io(path))
 }
 
-/// Files that are not written from start to end: archives, whose writers seek, and formats of two files.
+/// Formats that a pipe cannot take: archives, whose writers seek, and formats of two files.
 const NOT_FOR_PIPES: [&str; 6] = ["npz", "warpscope", "ivecs", "fvecs", "ibin", "fbin"];
 
-/// Checks that [`write()`] could start writing a file, without leaving anything behind: before a long search,
-/// not after it.
+/// Checks that [`write()`] could start writing a file, without leaving anything behind. Called before a long
+/// search.
 ///
 /// # Errors
-/// [`ExportError::Io`] with the requested path, also for a pipe with the name of a format that a pipe cannot
-/// take.
+/// [`ExportError::Io`] with the requested path, also for a pipe whose name has the extension of a format that
+/// needs a regular file.
 pub fn check(path: &Path) -> Result<(), ExportError> {
     let extension = path
         .extension()
@@ -191,8 +191,7 @@ pub fn check(path: &Path) -> Result<(), ExportError> {
 mod tests;
 
 /// Writes runs to a recording (see [`crate::run::recording`]). Without `points`, clouds are read again from
-/// their source when the recording is opened, whether or not the source moved with it. Returns a sentence for
-/// each data file that is missing in it.
+/// their source when the recording is opened. Returns a sentence for each data file that the recording lacks.
 ///
 /// # Errors
 /// [`ExportError::Io`], and [`ExportError::Cancelled`], which leaves nothing behind.
@@ -205,7 +204,7 @@ pub fn recording(
     with(Beside::default(), runs, points, path, progress)
 }
 
-/// The same, with the places of two runs that are compared, A and B, which a window compares again.
+/// As [`recording()`], with the indices of two compared runs, A and B, which a window compares again.
 ///
 /// # Errors
 /// The same as those of [`recording()`].

@@ -31,10 +31,10 @@ pub enum NeighborFormat {
     /// The same columns and types, as an Arrow IPC file.
     Arrow,
     /// `indices` (i64), `squared_distances` (f32) and true distances (f64,
-    /// [`Metric::array`](crate::knn::Metric::array)), one row per query; where queries are rows, `query_rows`
+    /// [`Metric::array`](crate::knn::Metric::array)), one row per query; if queries are rows, `query_rows`
     /// (i64), one value per query.
     Npz,
-    /// Record numbers alone, as i64, one row per query.
+    /// Record numbers only, as i64, one row per query.
     Npy,
     /// Record numbers as i32, each row preceded by its length; squared distances in a `.fvecs` of the same
     /// name.
@@ -73,12 +73,12 @@ impl NeighborFormat {
         }
     }
 
-    /// Whether its files tell which rows the queries are; the others have room for one matrix.
+    /// Whether its files store the queries' row numbers; the others store a single matrix.
     pub fn has_query_rows(self) -> bool {
         self.is_table() || self == Self::Npz
     }
 
-    /// Whether its files have a row for each neighbour, which has room for further columns.
+    /// Whether its files have a row per neighbour, to which columns can be added.
     pub fn is_table(self) -> bool {
         matches!(self, Self::Csv | Self::Tsv | Self::Parquet | Self::Arrow)
     }
@@ -93,8 +93,7 @@ impl NeighborFormat {
         found.ok_or_else(|| ExportError::Extension { path: path.to_owned() })
     }
 
-    /// The format for a path's extension for what a search for a goal finds: a table or arrays, unless that
-    /// is the k nearest.
+    /// The format for a path's extension. Goals other than the k nearest need a table or arrays.
     ///
     /// # Errors
     /// [`ExportError::Extension`], [`ExportError::TableExtension`].
@@ -141,13 +140,13 @@ pub fn neighbors_of(
     })
 }
 
-/// Writes neighbours as they come: `fill` appends them batch by batch, in the order of the queries, to files
-/// that have their names once it is through; where it fails, there are none. The files are the same whatever
-/// the batches, byte for byte, but that in Parquet a row group, and in Arrow a batch, ends where one does;
-/// arrays of other than the k nearest take a single batch. Memory is needed for one batch.
+/// Writes neighbours as they arrive: `fill` appends them batch by batch, in query order. The files get their
+/// names once it succeeds; if it fails, none are left. Their bytes do not depend on the batches, except that
+/// in Parquet a row group, and in Arrow a batch, ends with one. Arrays of other goals than the k nearest need
+/// a single batch. Only one batch is in memory.
 ///
 /// # Errors
-/// Those of `fill` and, as its kind, those of [`neighbors`].
+/// Errors of `fill`, and those of [`neighbors`], converted.
 pub fn in_batches<E: From<ExportError>>(
     path: &Path,
     goal: Goal,
@@ -178,7 +177,7 @@ pub fn in_batches<E: From<ExportError>>(
         }),
         NeighborFormat::Vecs | NeighborFormat::Bin => {
             let beside = path.with_extension(format.beside().unwrap_or_default());
-            // Distances have their name first, so that whoever waits for the named file finds both.
+            // Distances are renamed first, so that a program that waits for the named file finds both.
             streamed(path, |indices| {
                 streamed(&beside, |distances| {
                     let indices = Rows::new(indices, size, format).map_err(ExportError::io(path))?;
@@ -191,7 +190,7 @@ pub fn in_batches<E: From<ExportError>>(
     Ok(format.files(path))
 }
 
-/// [`write`] for content that fails in more ways than the system.
+/// [`write`] for content that may fail with other errors than I/O.
 fn streamed<E: From<ExportError>>(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
@@ -200,7 +199,7 @@ fn streamed<E: From<ExportError>>(
     let written = write(path, |out| {
         content(out).map_err(|why| {
             failed = Some(why);
-            io::Error::other("it was given up")
+            io::Error::other("aborted")
         })
     });
     match failed {
@@ -220,7 +219,7 @@ pub struct NeighborWriter<'a> {
 enum Form<'a> {
     Streamed(NeighborStream<'a, &'a mut BufWriter<File>>),
     Npz(Box<Arrays<'a>>),
-    /// Of a single batch.
+    /// For a single batch.
     Arrays(&'a mut BufWriter<File>),
     Pair {
         indices: Rows<'a>,
@@ -240,12 +239,12 @@ impl NeighborWriter<'_> {
     /// [`ExportError::Width`], [`ExportError::Io`].
     ///
     /// # Panics
-    /// If its k is not that of the file.
+    /// If its k differs from the file's.
     pub fn append(&mut self, batch: Batch<'_>) -> Result<(), ExportError> {
         let io = ExportError::io;
         let indices = || (0..batch.len()).map(move |at| batch.record(at));
         let squared: &[f32] = if let Found::Nearest { k, squared, .. } = batch.found {
-            assert_eq!(k, self.size.k, "a file has as many neighbours of each query");
+            assert_eq!(k, self.size.k, "all queries of a file have the same k");
             squared
         } else {
             &[]
@@ -278,7 +277,7 @@ impl NeighborWriter<'_> {
             Form::Streamed(table) => table.finish(),
             Form::Npz(arrays) => arrays.finish(),
             Form::Arrays(_) => Ok(()),
-            // Before either file takes its place.
+            // Flush before either file takes its place.
             Form::Pair { indices, distances, .. } => indices.out.flush().and_then(|()| distances.out.flush()),
         }
         .map_err(ExportError::io(self.path))
@@ -315,21 +314,22 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Distances that wait in memory at most, in bytes.
+/// Limit on distances that are held back in memory, in bytes.
 const WAITING: usize = 64 << 20;
 
-/// The arrays of [`NeighborFormat::Npz`]. They follow one another in an archive: distances wait until all
-/// indices are written, in memory or, where they are many, in a file without a name.
+/// The arrays of [`NeighborFormat::Npz`]. An archive has one array after the other, so distances are held
+/// back until all indices are written: in memory or, if they are many, in an unnamed file.
 struct Arrays<'a> {
     npz: Npz<&'a mut BufWriter<File>>,
     distances: SpooledTempFile,
-    /// The queries' record numbers so far; none of a place.
+    /// The queries' record numbers so far; empty if the query is not a row.
     query_rows: Vec<u64>,
     size: Size,
 }
 
 impl<'a> Arrays<'a> {
-    /// For a file of a path, in whose folder distances wait that are more than so many bytes.
+    /// Starts an archive. More than `waiting` bytes of distances are held back in a file in the folder of
+    /// `path`.
     fn new(out: &'a mut BufWriter<File>, size: Size, path: &Path, waiting: usize) -> io::Result<Self> {
         let mut npz = Npz::new(out);
         npz.begin_matrix("indices", "<i8", (size.q, size.k), 8)?;
@@ -379,7 +379,7 @@ impl<'a> Arrays<'a> {
         self.npz.finish()
     }
 
-    /// Hands out the distances that wait, some at a time.
+    /// Passes on the held-back distances, some at a time.
     fn distances(
         &mut self,
         mut write: impl FnMut(&mut Npz<&'a mut BufWriter<File>>, &[[u8; 4]]) -> io::Result<()>,
@@ -397,13 +397,13 @@ impl<'a> Arrays<'a> {
     }
 }
 
-/// Bytes of distances that are read or written at a time.
+/// Bytes of distances to read or write at a time.
 const PIECE: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests;
 
-/// Neighbours that are being written.
+/// Neighbours that are written to a stream.
 pub struct NeighborStream<'a, W: Write + Send> {
     form: StreamForm<W>,
     context: Context<'a>,
@@ -415,10 +415,10 @@ enum StreamForm<W: Write + Send> {
 }
 
 impl<'a, W: Write + Send> NeighborStream<'a, W> {
-    /// Of so many neighbours, which a matrix begins with; Arrow is an IPC stream.
+    /// A stream for a known number of neighbours, which a matrix needs in its header. Arrow is an IPC stream.
     ///
     /// # Errors
-    /// I/O errors of the writer, and that a format is not written from its first byte to its last.
+    /// I/O errors of the writer, and formats that cannot be streamed.
     pub fn new(format: NeighborFormat, size: Size, context: Context<'a>, out: W) -> io::Result<Self> {
         let form = match format {
             NeighborFormat::Csv => StreamForm::Table(Appender::csv(out)),
@@ -433,7 +433,7 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
         Ok(Self { form, context })
     }
 
-    /// Of tables.
+    /// A stream of tables.
     pub(super) fn of_tables(appender: Appender<W>, context: Context<'a>) -> Self {
         Self { form: StreamForm::Table(appender), context }
     }
@@ -451,7 +451,7 @@ impl<'a, W: Write + Send> NeighborStream<'a, W> {
         }
     }
 
-    /// Writes what is still to be written.
+    /// Writes what is still buffered.
     ///
     /// # Errors
     /// I/O errors of the writer.

@@ -1,4 +1,4 @@
-//! Writes NumPy arrays: one as a `.npy`, whose values come after its head, or several in a zip archive.
+//! Writes NumPy arrays: one as a `.npy`, or several in a zip archive.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Seek, Write};
@@ -18,7 +18,7 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         Self(ZipWriter::new(Mute::new(out)))
     }
 
-    /// Adds a matrix of little-endian values; `dtype` is NumPy's type string and `width` their size in bytes.
+    /// Adds a matrix of little-endian values; `dtype` is NumPy's type string.
     pub fn matrix<const WIDTH: usize>(
         &mut self,
         name: &str,
@@ -29,7 +29,7 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         self.array(name, dtype, &[rows, columns], rows as u64 * columns as u64, values)
     }
 
-    /// Begins a matrix like [`Self::matrix`], whose `width`-byte values [`Self::values`] adds, all before
+    /// Begins a matrix as [`Self::matrix`] does. [`Self::values`] then adds its `width`-byte values, before
     /// another array begins.
     pub fn begin_matrix(
         &mut self,
@@ -41,7 +41,7 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         self.begin(name, dtype, &[rows, columns], (rows as u64 * columns as u64).saturating_mul(width))
     }
 
-    /// Adds a column of little-endian values; an element of `dtype` may consist of several, as text does.
+    /// Adds a column of little-endian values; a text element of `dtype` consists of several values.
     pub fn column<const WIDTH: usize>(
         &mut self,
         name: &str,
@@ -85,7 +85,7 @@ impl<'a> Npz<&'a mut BufWriter<File>> {
         self.0.write_all(&npy_head(dtype, shape))
     }
 
-    /// Adds values to the array that was begun last.
+    /// Adds values to the current array.
     pub fn values<const WIDTH: usize>(
         &mut self,
         values: impl Iterator<Item = [u8; WIDTH]>,
@@ -123,7 +123,7 @@ impl<W: Write> Npy<W> {
         append(&mut self.0, values)
     }
 
-    /// Writes what is still to be written.
+    /// Writes what is still buffered.
     ///
     /// # Errors
     /// I/O errors of the writer.
@@ -132,7 +132,7 @@ impl<W: Write> Npy<W> {
     }
 }
 
-/// Writes values in large pieces.
+/// Writes values in large chunks.
 pub(super) fn append<const WIDTH: usize>(
     out: &mut impl Write,
     values: impl Iterator<Item = [u8; WIDTH]>,

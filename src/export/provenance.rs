@@ -1,4 +1,4 @@
-//! How neighbours were found: what their Parquet and Arrow files say of it, as JSON beside the schema.
+//! The provenance of neighbours, stored as JSON with the schema of Parquet and Arrow files.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,24 +6,24 @@ use crate::cloud::roles::ranges;
 use crate::cloud::{PointCloud, Source, query_point};
 use crate::run::{QuerySpec, RunSpec};
 
-/// The key that it stands under.
+/// The key of the JSON.
 pub const KEY: &str = "warpscope";
 
 /// The version of the JSON.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Queries given by their rows are named one by one up to this number.
+/// Queries given by rows are listed up to this number.
 const LISTED: usize = 1000;
 
-/// How neighbours were found. Files are called as whoever asked called them.
+/// The provenance of neighbours. Files are named as the user named them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Provenance {
     pub schema_version: u32,
-    /// Version of the program that found them, such as `0.1.0`.
+    /// Version of the program, such as `0.1.0`.
     pub warpscope_version: String,
     /// The name of a metric, or `inner-product`.
     pub metric: String,
-    /// Neighbours per query; absent where all within a radius were asked for.
+    /// Neighbours per query; absent for a radius search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<usize>,
     /// In the metric's unit.
@@ -31,23 +31,23 @@ pub struct Provenance {
     pub radius: Option<f64>,
     /// The coordinates, in the order of the axes.
     pub columns: Vec<String>,
-    /// What decided on them: `by name`, or `--columns`.
+    /// How they were chosen: `by name`, or `--columns`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns_by: Option<String>,
-    /// Those of queries from a file.
+    /// The columns of queries from a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query_columns: Option<Vec<String>>,
-    /// Whether a query's own row was left out.
+    /// Whether a query's own row was excluded.
     pub exclude_self: bool,
     pub cloud: String,
     pub queries: String,
-    /// Where queries were drawn.
+    /// If queries were sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
 
 impl Provenance {
-    /// Of the k nearest. `query_cloud` are queries from a file.
+    /// The provenance of the k nearest. `query_cloud` has queries from a file.
     pub fn of(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&PointCloud>) -> Self {
         let names = |cloud: &PointCloud| cloud.axes().iter().map(|axis| axis.name.clone()).collect();
         let of_file = query_cloud.filter(|_| matches!(spec.queries, QuerySpec::File { .. }));
@@ -67,14 +67,14 @@ impl Provenance {
         }
     }
 
-    /// What a file says; `None` where it is not this, or of a later version that says it otherwise.
+    /// Parses a file's provenance; `None` for other content or a later version.
     pub fn read(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok().filter(|read: &Self| read.schema_version == SCHEMA_VERSION)
     }
 
-    /// As it stands in a file.
+    /// The JSON to store in a file.
     pub fn json(&self) -> String {
-        // Strings and numbers have nothing that JSON has not: a radius is finite.
+        // Serialising cannot fail: a radius is finite.
         serde_json::to_string(self).unwrap_or_default()
     }
 }
@@ -143,7 +143,7 @@ mod tests {
         }
         assert!(
             Provenance::read(&count.json().replacen('{', "{\"more\":[1],", 1)).is_some(),
-            "what is only added is left alone"
+            "unknown fields are ignored"
         );
     }
 }

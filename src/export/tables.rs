@@ -21,8 +21,7 @@ pub fn query_record(record: &RunRecord, query: usize) -> Option<u64> {
     (!is_place).then(|| cloud.record(record.query_rows[query] as usize))
 }
 
-/// `row` and the cloud's axes: all points or some of them, by record number, with the coordinates of the
-/// file.
+/// `row` and the cloud's axes, for all points or for `rows`: record numbers and the file's coordinates.
 pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     let of = move |at: usize| rows.map_or(at, |rows| rows[at] as usize);
     let table =
@@ -33,7 +32,7 @@ pub fn points<'a>(cloud: &'a PointCloud, rows: Option<&'a [u32]>) -> Table<'a> {
     })
 }
 
-/// [`answers::table`] of a range of queries, which are numbered as in the run.
+/// [`answers::table`] of a range of queries, numbered as in the run.
 pub fn neighbors(record: &RunRecord, queries: Range<usize>) -> Table<'_> {
     answers::table(
         Batch::of_run(record, queries.clone(), queries.start),
@@ -59,7 +58,7 @@ pub fn timings(record: &RunRecord) -> Table<'_> {
         .with("duration_ms", |row| samples[row].duration_ms)
 }
 
-/// A row of the timeline: a sample of the host, or a query's warp.
+/// A row of the timeline: a sample on the host, or a query's warp.
 struct Span {
     track: &'static str,
     start_us: f64,
@@ -69,7 +68,7 @@ struct Span {
     warp: Option<(u32, u32, u32, Option<u64>)>,
 }
 
-/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: every sample of the host and, for profiled
+/// `track,start_us,duration_us,repeat,chunk,sm,warp,query,row`: every sample on the host and, for profiled
 /// runs, every query's warp, in microseconds since the start of the run. Values that do not apply are
 /// missing.
 pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
@@ -111,8 +110,8 @@ pub fn timeline<'a>(record: &RunRecord) -> Table<'a> {
         .with("row", move |at| row[at].warp.and_then(|(.., row)| row))
 }
 
-/// `query,row` and a column for each measure, of each query; `row` is its number in its file. For engines
-/// that count nothing it has no rows, and the columns of those that do.
+/// `query,row` and a column per measure; `row` is the query's record number. For engines without counters
+/// there are no rows, and the columns of the warp-per-query search.
 pub fn counters(record: &RunRecord) -> Table<'_> {
     let counted = &record.measured;
     let table = Table::new(counted.queries())
@@ -124,8 +123,8 @@ pub fn counters(record: &RunRecord) -> Table<'_> {
     counted.columns().fold(table, |table, (name, values)| table.with(name, |query| values[query]))
 }
 
-/// `query,row`, `recall_at_K` for each K, and what is wrong with the answers: of each query. `row` is its
-/// number in its file.
+/// `query,row`, `recall_at_K` for each K, and the flaws of the query's answers; `row` is the query's record
+/// number.
 pub fn recall<'a>(recall: &'a Recall, rows: Option<&'a [u64]>) -> Table<'a> {
     let table = Table::new(recall.queries()).with("query", |query| query as u64);
     let table = match rows {
@@ -140,8 +139,8 @@ pub fn recall<'a>(recall: &'a Recall, rows: Option<&'a [u64]>) -> Table<'a> {
         .with("own", |query| recall.flaws_of(query).own)
 }
 
-/// The file of [`counters`] in a run's folder: `merges.csv` where its columns are those of the warp-per-query
-/// search, by which scripts know it.
+/// The file of [`counters`] in a run's folder: `merges.csv` if it has the columns of the warp-per-query
+/// search, as existing scripts expect.
 pub fn counters_file(record: &RunRecord) -> &'static str {
     let names = record.measured.columns().map(|(name, _)| name);
     let of_warp = record.measured.is_empty() || names.eq(warp::MEASURES.iter().map(|measure| measure.name));
@@ -153,12 +152,12 @@ pub const MERGES: &str = "merges.csv";
 /// The file of any other engine's counters, in a run's folder.
 pub const COUNTERS: &str = "counters.csv";
 
-/// `query,merge,points_seen,max_squared_distance`: after each merge that was kept, of every query. A merge's
-/// number counts from 0; where there were more than are kept, the last entry's is that of the last merge.
+/// `query,merge,points_seen,max_squared_distance`: every recorded merge of every query, numbered from 0. If
+/// there were more merges than recorded, the last entry is the last merge.
 pub fn convergence(record: &RunRecord) -> Table<'_> {
     let Convergence { starts, points_seen, max_squared_distance, counted_by } = &record.convergence;
     let merges = record.measured.column(counted_by).unwrap_or_default();
-    // Queries whose entries begin at or before this one; the last of them has it.
+    // The last query whose entries begin at or before this one.
     let query_of = move |entry: usize| starts.partition_point(|&start| start <= entry as u64) - 1;
     let merge = move |row: usize| {
         let query = query_of(row);
@@ -177,8 +176,8 @@ pub fn convergence(record: &RunRecord) -> Table<'_> {
 }
 
 /// `name,pinned,started_unix,engine,device,n,q,d,k,metric,order,exclude_self,seed,warmup,repeats,`
-/// `search_ms_median,search_ms_min,search_ms_max,distances_per_second,mean_NAME…,fingerprint`: a row for each
-/// run, with the mean of each measure that any of them counted.
+/// `search_ms_median,search_ms_min,search_ms_max,distances_per_second,mean_NAME…,fingerprint`: a row per run,
+/// with the mean of each measure that any of them counted.
 ///
 /// # Errors
 /// I/O errors of the writer.

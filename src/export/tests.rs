@@ -1,4 +1,4 @@
-//! What was written is read back, each format by its own definition.
+//! Reads written files back, each format according to its own definition.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -12,8 +12,8 @@ use crate::run::testing::{cloud, plain, spec};
 use crate::run::{Phase, QuerySpec, RunFile, RunRecord, RunSpec, execute, stats};
 use crate::text::Exact;
 
-/// Records 0, 2, 3, 4 of a file whose record 1 was dropped; queries are records 4 and 0; more neighbours are
-/// asked for than there are points.
+/// Records 0, 2, 3, 4 of a file whose record 1 was dropped. The queries are records 4 and 0; k exceeds the
+/// number of points.
 fn record() -> RunRecord {
     let data = cloud(2, vec![0.0, 0.5, f64::NAN, 0.0, 3.0, 0.5, 0.0, 4.5, 0.1, 0.5]);
     let spec = RunSpec { queries: QuerySpec::Rows(vec![4, 0]), k: 5, profile: true, ..spec() };
@@ -31,7 +31,7 @@ fn rows(text: &str) -> Vec<Vec<String>> {
     reader.records().map(|row| row.unwrap().iter().map(str::to_owned).collect()).collect()
 }
 
-/// What every format must say of [`record`].
+/// The content of [`record`] that every format must have.
 fn expected() -> (Vec<i64>, Vec<f32>) {
     let record = record();
     let records = [0, 2, 3, 4];
@@ -190,7 +190,7 @@ fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
             .map(|row| std::array::from_fn(|at| row[at].clone()))
             .collect();
         assert_eq!(table.len(), 5 * queries.len());
-        assert_eq!(table[0][0], queries.start.to_string(), "a query keeps its number in the run");
+        assert_eq!(table[0][0], queries.start.to_string(), "queries keep their numbers in the run");
         let (indices, distances) = expected();
         let found = queries.start * 5..queries.end * 5;
         assert_eq!(
@@ -203,7 +203,6 @@ fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
             let written = neighbors_of(&record, queries.clone(), &path).unwrap();
             assert_eq!(written, format.files(&path));
             assert!(written.iter().all(|path| path.is_file()));
-            // As whoever is given the file reads it.
             let (_, given) = crate::run::answers::read(&path, &crate::progress::Silent).unwrap();
             assert_eq!((given.rows(), given.columns.len()), (queries.len(), 5), "{}", path.display());
             assert!(
@@ -252,7 +251,7 @@ fn a_runs_folder_reads_back() {
     let dir = folder.path().join("a/b");
     let mut record = record();
     record.head.fallback = Some("why".to_owned());
-    // Floats that a hasty reader gets wrong by a bit.
+    // Floats that imprecise parsers get wrong by one bit.
     (record.head.summary.search_ms_min, record.head.axes[0].origin) = (0.000_219, 4_918_360.743_875_1);
     record.head.summary.search_ms_median = 0.000_218_999_999_999_999_98;
     let written = super::folder(&record, &dir).unwrap();
@@ -288,7 +287,7 @@ fn panes_export_what_they_show() {
     assert_eq!(
         text(|out| tables::convergence(&record).csv(out)).lines().last(),
         Some("1,4,4,1"),
-        "the last of more merges than are kept"
+        "the last of more merges than are recorded"
     );
 
     let neighbors = rows(&text(|out| tables::neighbors_of_query(&record, 1).csv(out)));
@@ -303,7 +302,7 @@ fn panes_export_what_they_show() {
 fn on_the_globe_a_distance_in_km_stands_beside_the_squared_chord() {
     let mut record = record();
     record.head.spec.metric = Metric::Haversine;
-    // The antipode, and half a degree less than nothing: no neighbour.
+    // The antipode; a missing neighbour has no distance.
     record.neighbors.squared_distances[1] = 4.0;
     let half = "20015.11";
     let of_query = rows(&text(|out| tables::neighbors_of_query(&record, 0).csv(out)));
@@ -336,7 +335,7 @@ fn measures_of_other_engines_have_a_file_of_their_own() {
         std::fs::read_to_string(place.path().join("counters.csv")).unwrap(),
         "query,row,visited,accessed\n0,4,7,70\n1,0,8,80\n"
     );
-    // The next run's file is not beside that of the run before.
+    // The next run replaces the counter file of the run before.
     assert_eq!(names(&record()), "merges.csv");
     assert!(place.path().join("merges.csv").exists() && !place.path().join("counters.csv").exists());
 }
@@ -349,7 +348,7 @@ fn a_folder_keeps_neighbors_only_up_to_a_number_and_none_of_another_run() {
     assert!(super::folder::folder_with(&record(), count, place.path()).unwrap().contains(&found));
     assert!(found.exists());
     assert!(!super::folder::folder_with(&record(), count - 1, place.path()).unwrap().contains(&found));
-    assert!(!found.exists(), "of the run before");
+    assert!(!found.exists(), "a file of the run before");
     std::fs::remove_file(place.path().join("run.json")).unwrap();
     std::fs::write(&found, "mine").unwrap();
     assert!(matches!(
@@ -362,15 +361,15 @@ fn a_folder_keeps_neighbors_only_up_to_a_number_and_none_of_another_run() {
     let refused = super::check_folder(place.path()).unwrap_err().to_string();
     assert!(
         refused.starts_with(
-            "cannot write: the folder has neighbors.npz but no run.json, so that no run wrote it; "
+            "cannot write: neighbors.npz in the folder was not written by a run (there is no run.json); "
         ),
         "{refused}"
     );
     super::folder::folder_with(&record(), count - 1, place.path()).unwrap();
-    assert_eq!(std::fs::read(&found).unwrap(), b"mine", "of no run");
+    assert_eq!(std::fs::read(&found).unwrap(), b"mine", "a file that no run wrote");
 }
 
-/// Viewers keep nanoseconds in whole numbers, cut or rounded, and drop what overlaps then.
+/// Viewers store whole nanoseconds, truncated or rounded, and drop spans that overlap then.
 #[test]
 fn a_viewer_of_whole_nanoseconds_keeps_every_span() {
     let mut record = record();
@@ -380,11 +379,11 @@ fn a_viewer_of_whole_nanoseconds_keeps_every_span() {
         }
         let profile = record.profile.as_mut().unwrap();
         for (at, span) in profile.spans.iter_mut().enumerate() {
-            // One as soon as the other ends.
+            // One starts when the other ends.
             (span.sm, span.start_ns, span.stop_ns) = (0, 4_000 + at as u64 * 777, 4_777 + at as u64 * 777);
         }
         let trace = text(|out| super::trace(&record, out));
-        // serde_json takes a number for one beside it now and then.
+        // serde_json sometimes parses a number to an adjacent float, so the text is parsed here.
         let number = |line: &str, key: &str| -> f64 {
             let after = line.split(&format!("\"{key}\":")).nth(1).unwrap();
             after.split([',', '}']).next().unwrap().parse().unwrap()
@@ -403,7 +402,7 @@ fn a_viewer_of_whole_nanoseconds_keeps_every_span() {
 #[test]
 fn a_trace_is_json_whose_threads_do_not_overlap() {
     let mut record = record();
-    // Both warps on one multiprocessor at one time, in the same slot.
+    // Both warps on one multiprocessor at the same time, in the same slot.
     let profile = record.profile.as_mut().unwrap();
     for (at, span) in profile.spans.iter_mut().enumerate() {
         (span.sm, span.start_ns, span.stop_ns) = (3, 5_000_000 + at as u64 * 100, 5_000_400);

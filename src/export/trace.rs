@@ -14,7 +14,7 @@ const HOST: u32 = 1;
 /// Process id of the device's multiprocessors.
 const DEVICE: u32 = 2;
 
-/// Thread ids per multiprocessor; no hardware has as many warps on one.
+/// Thread ids reserved per multiprocessor, more than the warps that any hardware has on one.
 const TRACKS: u32 = 1024;
 
 /// Writes a run's [`Timeline`]: one thread per host phase and, for profiled runs, the warps' spans, grouped
@@ -73,7 +73,7 @@ fn warps(
     Ok(())
 }
 
-/// Whose a warp's time was, and what it went into.
+/// A warp's queries, and the cycles and counters of its time.
 fn about(record: &RunRecord, profile: &Profile, warp: &WarpTime) -> Value {
     let queries: Vec<usize> = warp.queries.clone().map(|query| query as usize).collect();
     let rows: Vec<Option<u64>> = queries.iter().map(|&query| query_record(record, query)).collect();
@@ -116,8 +116,8 @@ impl<W: Write> Events<'_, W> {
     }
 }
 
-/// Rounds nanoseconds so that viewers, whether they round or truncate, get the same whole numbers: they store
-/// start and length as integers, and drop a span that would then overlap the next one of its thread.
+/// Rounds nanoseconds so that viewers that round and viewers that truncate get the same integers; otherwise
+/// they would drop a span that overlaps the next one on its thread.
 fn microseconds(ns: f64) -> f64 {
     let us = ns / 1e3;
     if us * 1e3 < ns { us.next_up() } else { us }

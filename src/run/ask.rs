@@ -1,9 +1,8 @@
-//! One query, answered at once: the query that somebody drags, picks or types.
+//! Live queries: answers a dragged, picked or typed query at once.
 //!
-//! The [`Asker`] is a thread of its own beside the worker's, so that neither waits for the other: a run that
-//! takes minutes goes on while queries are answered, over the same [`Resident`] points. Of several asks only
-//! the newest waits; the one in work is answered to its end, so that an answer is always on its way while a
-//! query is dragged.
+//! The [`Asker`] has its own thread besides the worker's, so that neither waits for the other: queries are
+//! answered during a long run, with the same [`Resident`] points. Only the newest request waits; the current
+//! one is always answered, so that answers keep coming while a query is dragged.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -18,14 +17,14 @@ use super::{Engines, Phase, Resident, RunError, RunRecord, RunSpec, Sample};
 use crate::cloud::PointCloud;
 use crate::knn::{Answer, Build, DeviceInfo, Engine};
 
-/// Names an ask; later ones have larger numbers.
+/// Identifies a request; later ones have larger numbers.
 pub type AskId = u64;
 
 /// A query to answer at once.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub id: AskId,
-    /// What is asked: the queries are rows or a place.
+    /// What to search; the queries are rows or a point.
     pub spec: RunSpec,
     /// The spec's cloud, loaded.
     pub cloud: Arc<PointCloud>,
@@ -35,16 +34,16 @@ pub struct Ask {
 #[derive(Debug)]
 pub struct Reply {
     pub id: AskId,
-    /// The answer as a run's record, or why there is none.
+    /// The answer as a run's record, or the error.
     pub result: Result<Arc<RunRecord>, RunError>,
-    /// From when the ask was taken up.
+    /// Time since the request was started.
     pub took: Duration,
 }
 
-/// Replies that wait for a window that does not poll; older ones make room.
+/// Replies buffered for a window that does not poll; older ones are dropped.
 const REPLIES: usize = 4;
 
-/// Answers a spec once. `devices` remembers what engines run on.
+/// Answers a spec once. `devices` caches the devices of engines.
 pub(super) fn ask(
     resident: &Resident,
     spec: &RunSpec,
@@ -81,7 +80,7 @@ pub(super) fn ask(
     Ok(record(&once(spec), cloud, query_cloud, &problem, how, answer, samples))
 }
 
-/// What an engine runs on, looked up once.
+/// An engine's device, looked up once.
 pub(super) fn device_of(engine: &dyn Engine, devices: &mut Vec<(EngineKey, DeviceInfo)>) -> DeviceInfo {
     let key = (engine.id(), engine.device_id());
     let known = devices.iter().find(|(of, _)| *of == key).map(|(_, device)| device.clone());
@@ -92,11 +91,11 @@ pub(super) fn device_of(engine: &dyn Engine, devices: &mut Vec<(EngineKey, Devic
     })
 }
 
-/// The handle of the thread that answers asks: dropped, it lets the one in work end, and joins.
+/// Handle of the thread that answers requests. Dropping it finishes the current request and joins.
 pub struct Asker {
-    /// `None` once the asker is being dropped.
+    /// `None` while the asker is dropped.
     asks: Option<Sender<Ask>>,
-    /// Takes an ask that waits out of the way of a newer one.
+    /// Removes a waiting request when a newer one arrives.
     waiting: Receiver<Ask>,
     releases: Sender<()>,
     replies: Receiver<Reply>,
@@ -107,7 +106,7 @@ impl Asker {
     /// Starts the thread. `wake` is called after every reply.
     ///
     /// # Errors
-    /// When the system has no thread to give.
+    /// When no thread can be spawned.
     pub fn spawn(resident: Resident, wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         Self::spawn_with(Engines::default().sharing(resident), wake)
     }
@@ -126,7 +125,7 @@ impl Asker {
                         Err(_) => return,
                     },
                 };
-                // What is to go, goes before the next ask is about something else.
+                // Points are released before the next request.
                 if ask.is_none() || to_release.try_recv().is_ok() {
                     engines.resident().release();
                 }
@@ -140,25 +139,25 @@ impl Asker {
         Ok(Self { asks: Some(asks), waiting, releases, replies, thread: Some(thread) })
     }
 
-    /// Asks, in the place of the ask that waits. The one in work is answered first.
+    /// Submits a request, replacing a waiting one. The current one is answered first.
     pub fn ask(&self, ask: Ask) {
         if let Some(asks) = &self.asks {
             push_out(asks, &self.waiting, ask);
         }
     }
 
-    /// Takes the ask that waits back. The one in work is answered all the same.
+    /// Withdraws the waiting request. The current one is still answered.
     pub fn withdraw(&self) {
         let _withdrawn = self.waiting.try_recv();
     }
 
-    /// Frees the memory of the last points: their cloud is no longer of interest.
+    /// Frees the memory of the last points, whose cloud is no longer needed.
     pub fn release(&self) {
-        // One that waits already does.
+        // If a release is already pending, it suffices.
         let _ = self.releases.try_send(());
     }
 
-    /// The next reply, if there is one; never waits.
+    /// The next reply, if there is one; never blocks.
     pub fn try_recv(&self) -> Option<Reply> {
         self.replies.try_recv().ok()
     }
@@ -169,7 +168,7 @@ impl Drop for Asker {
         let _replaced = self.waiting.try_recv();
         self.asks = None;
         if let Some(thread) = self.thread.take() {
-            // It contains the panics of asks; one that got out is on stderr already.
+            // Panics of requests are caught; any other one is on stderr already.
             let _ = thread.join();
         }
     }
@@ -181,7 +180,7 @@ fn reply(engines: &mut Engines, ask: &Ask) -> Reply {
     Reply { id: ask.id, result: result.map(Arc::new), took: began.elapsed() }
 }
 
-/// Hands something over; what is older and was not taken yet makes room.
+/// Sends a message, dropping older unread ones if the channel is full.
 pub(super) fn push_out<T>(sender: &Sender<T>, unread: &Receiver<T>, mut message: T) {
     while let Err(TrySendError::Full(refused)) = sender.try_send(message) {
         let _older = unread.try_recv();
@@ -247,7 +246,7 @@ mod tests {
         assert_eq!(record.neighbors.of(0), ([7, 6, 8].as_slice(), [1.0, 196.0, 196.0].as_slice()));
         let place = record.query_cloud.as_ref().expect("its own cloud");
         assert_eq!((place.len(), place.coordinate(0, 0), record.dropped_queries), (1, 50.0, 0));
-        // It leaves no row out, having none.
+        // A point has no row to exclude.
         let without = engines
             .ask(
                 &RunSpec { queries: QuerySpec::At(vec![49.0]), exclude_self: true, k: 1, ..spec() },
@@ -284,7 +283,7 @@ mod tests {
         let again = engines
             .execute(&RunSpec { metric: Metric::Angular, ..row(2) }, &second, None, &mut |_, _| true)
             .unwrap();
-        assert!(again.resident && uploads() == 5, "a run finds them too");
+        assert!(again.resident && uploads() == 5, "a run uses them too");
         assert!(
             again.samples.iter().all(|sample| !matches!(sample.phase, Phase::Upload | Phase::BuildIndex))
         );
@@ -297,7 +296,11 @@ mod tests {
         let script = Script { cramped: true, ..Script::default() };
         let (mut engines, cloud) = (engines(script.clone()), squares(40));
         assert!(!engines.ask(&row(1), &cloud).unwrap().resident);
-        assert!(!engines.ask(&row(2), &cloud).unwrap().resident, "they went, and it was tried again");
+        assert!(
+            !engines.ask(&row(2), &cloud).unwrap().resident,
+            "they were released, and loading was \
+                                                                  retried"
+        );
         assert_eq!((*script.uploads.lock().unwrap(), *script.loads.lock().unwrap()), (2, 3));
     }
 
@@ -320,7 +323,7 @@ mod tests {
             asker.ask(Ask { id, spec: row(id), cloud: Arc::clone(&cloud) });
         }
         let (first, last) = (wait(&asker), wait(&asker));
-        assert_eq!((first.id, last.id), (1, 20), "the one in work, and the newest");
+        assert_eq!((first.id, last.id), (1, 20), "the current one, and the newest");
         assert_eq!(last.result.unwrap().query_rows, [20]);
         assert!(last.took >= Duration::from_millis(500));
         std::thread::sleep(Duration::from_millis(50));
@@ -352,13 +355,13 @@ mod tests {
                 Some(Event::Failed { error, .. }) => panic!("{error}"),
                 _ => {}
             }
-            assert!(began.elapsed() < Duration::from_secs(60), "the run starves");
+            assert!(began.elapsed() < Duration::from_secs(60), "the run does not progress");
         };
-        // Six passes over 400 queries of a millisecond each. If requests waited for the run, one would be
-        // answered.
-        assert!(answered > 10, "only {answered} asks were answered while the run went on");
+        // Six passes over 400 queries of a millisecond each. If requests waited for the run, only one would
+        // be answered.
+        assert!(answered > 10, "only {answered} requests were answered during the run");
         assert_eq!(record.neighbors.queries(), 400);
-        assert!(*script.uploads.lock().unwrap() <= 2, "both are over the same points");
+        assert!(*script.uploads.lock().unwrap() <= 2, "both use the same points");
     }
 
     #[test]

@@ -1,38 +1,37 @@
-//! How many queries the next launch should have.
+//! Sizes the next launch, in queries.
 
 use std::ops::Range;
 
 use crate::knn::{Problem, Search};
 
-/// How much larger than the one before a chunk may be: the first, small chunk's time is mostly overhead.
+/// Maximum growth from chunk to chunk: the time of the first, small chunk is mostly overhead.
 const GROWTH: usize = 16;
 
-/// Sizes chunks of queries from the time that the chunks before them took.
+/// Sizes chunks of queries from the times of previous chunks.
 ///
-/// The rate is kept from one pass over the queries to the next, so that only the first pass begins with a
-/// small chunk.
+/// The rate is kept between passes over the queries, so that only the first pass begins with a small chunk.
 #[derive(Clone, Debug)]
 pub struct Chunks {
-    /// What fills the device; larger chunks are multiples of it.
+    /// Queries that fill the device; larger chunks are multiples of it.
     full: usize,
-    /// The smallest chunk; what does not fill the device is a multiple of it.
+    /// The smallest chunk; chunks below `full` are multiples of it.
     unit: usize,
-    /// How many milliseconds a chunk should take: [`Search::chunk_ms`].
+    /// Target duration of a chunk in milliseconds: [`Search::chunk_ms`].
     ms: f64,
-    /// How many queries take that long.
+    /// Number of queries expected to take that long.
     target: usize,
 }
 
 impl Chunks {
-    /// Knows nothing yet but what the engine says of itself.
+    /// Starts with the engine's own hints.
     pub fn new(search: &dyn Search, problem: &Problem) -> Self {
         let work_of_a_query = (problem.n() as u64 * problem.dims() as u64).max(1);
         let first = usize::try_from(search.first_work() / work_of_a_query).unwrap_or(usize::MAX);
         Self { ms: search.chunk_ms(), ..Self::sized(search.chunk_unit(), search.first_chunk(), first) }
     }
 
-    /// Chunks of a multiple of `unit`, or of `full` where they are larger; the first has `full` or, if that
-    /// is less, `first`.
+    /// Chunks are multiples of `unit`, or of `full` if they are larger. The first chunk has `full` or `first`
+    /// queries, whichever is less.
     fn sized(unit: usize, full: usize, first: usize) -> Self {
         let unit = unit.max(1);
         let mut chunks = Self { full: full.max(unit), unit, ms: 50.0, target: 0 };
@@ -40,9 +39,10 @@ impl Chunks {
         chunks
     }
 
-    /// The next chunk of a pass, from `start` on, of `most` queries; `None` when all `q` queries are through.
+    /// The next chunk of a pass, from `start` on, of at most `most` queries; `None` when all `q` queries are
+    /// done.
     ///
-    /// What is left is shared out evenly, so that no small remainder runs on a device that is mostly idle.
+    /// The remaining queries are divided evenly, so that no small remainder leaves the device mostly idle.
     pub fn next(&self, start: usize, q: usize, most: usize) -> Option<Range<usize>> {
         let left = q.checked_sub(start).filter(|&left| left > 0)?;
         let pieces = ((left as f64 / self.target.min(most) as f64).round() as usize).max(1);
@@ -58,7 +58,7 @@ impl Chunks {
         self.target = self.whole(fitting.min(self.target.max(queries).saturating_mul(GROWTH)));
     }
 
-    /// What chunks of about `queries` are multiples of.
+    /// The size that chunks of about `queries` are multiples of.
     fn grain(&self, queries: usize) -> usize {
         if queries >= self.full { self.full } else { self.unit }
     }
@@ -101,7 +101,7 @@ mod tests {
         let sizes = |unit, ms| -> Vec<usize> {
             pass(&mut Chunks::sized(unit, 64, usize::MAX), 1000, ms).iter().map(Range::len).collect()
         };
-        // 64 queries are known to be too many only after the first of them.
+        // Only the first chunk shows that 64 queries are too many.
         assert_eq!(sizes(1, 100.0)[..3], [64, 1, 1]);
         assert_eq!(sizes(8, 100.0)[..3], [64, 8, 8]);
         assert_eq!(sizes(1, 2.0)[..2], [64, 26]);
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(Chunks::sized(8, 64, 30).next(0, 1000, usize::MAX), Some(0..24));
         assert_eq!(Chunks::sized(1, 64, 0).next(0, 1000, usize::MAX), Some(0..1));
         assert_eq!(Chunks::sized(1, 64, 1000).next(0, 10_000, usize::MAX), Some(0..64));
-        // Ten thousand points in 100 dimensions are a million multiply-adds a query.
+        // Ten thousand points in 100 dimensions are a million multiply-adds per query.
         let cloud = crate::run::testing::cloud(100, vec![0.5; 1_000_000]);
         let problem = crate::run::build_problem(&crate::run::testing::spec(), &cloud, None).unwrap();
         let mut engine = crate::run::testing::plain();

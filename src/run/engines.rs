@@ -1,7 +1,7 @@
-//! The engines of a thread, kept open from one run to the next.
+//! The engines of a thread, kept open between runs.
 //!
 //! This file is longer than others: opening engines, planning and running share the fields of [`Engines`],
-//! and a third of it are tests that take all three together.
+//! and a third of it are tests that need all three together.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,31 +23,31 @@ use crate::knn::{
 /// An engine on a device.
 pub(super) type EngineKey = (EngineId, DeviceId);
 
-/// How long an engine that could not be opened is not tried again by plans.
+/// Time before plans retry an engine that could not be opened.
 const RETRY_AFTER: Duration = Duration::from_secs(10);
 
-/// A job predicted to be shorter is not worth a measurement of the engines before it.
+/// Shorter jobs are not worth calibrating the engines first.
 const WORTH_CALIBRATING_MS: f64 = 1000.0;
 
-/// How an engine is opened; [`registry::open`] but in tests.
+/// Opens an engine; [`registry::open`] except in tests.
 type Open = Box<dyn FnMut(EngineId, Option<DeviceId>) -> Result<Box<dyn Engine>, EngineError> + Send>;
 
-/// How a device's peaks are measured; [`peaks::measure`] but in tests.
+/// Measures a device's peaks; [`peaks::measure`] except in tests.
 type Measure = fn(DeviceId, &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, EngineError>;
 
-/// Opens engines when they are first asked for and keeps them: a CUDA context takes longer to make than most
-/// runs. So are the points of the last problem kept, and what engines made of them.
+/// Opens engines on first use and keeps them open, as creating a CUDA context takes longer than most runs.
+/// The points of the last problem and what engines made of them are kept as well.
 pub struct Engines {
     open: Open,
     opened: Vec<Box<dyn Engine>>,
-    /// What each opened engine runs on, as asks note it: what changes from run to run is not looked up for
-    /// them.
+    /// The device of each opened engine, cached for live queries, which do not need values that change from
+    /// run to run.
     devices: Vec<(EngineKey, DeviceInfo)>,
-    /// Which could not be opened, when, and why.
+    /// Engines that could not be opened, with time and reason.
     missing: Vec<(EngineKey, Instant, String)>,
     resident: Resident,
     planner: Planner,
-    /// `None` leaves runs without peaks.
+    /// `None` leaves peaks unmeasured.
     measure: Option<Measure>,
 }
 
@@ -62,7 +62,7 @@ impl Default for Engines {
 }
 
 impl Engines {
-    /// Opens engines with `open`, and predicts by what this one learns.
+    /// Opens engines with `open`, with a planner of its own.
     pub(crate) fn with(open: Open) -> Self {
         Self {
             open,
@@ -75,7 +75,7 @@ impl Engines {
         }
     }
 
-    /// These engines with points that other threads' engines share.
+    /// Uses points shared with other threads' engines.
     pub fn sharing(self, resident: Resident) -> Self {
         Self { resident, ..self }
     }
@@ -85,7 +85,7 @@ impl Engines {
         &self.resident
     }
 
-    /// An engine by name, on a device or where it runs when nobody says.
+    /// An engine by name, on a device or on its default one.
     ///
     /// # Errors
     /// [`EngineError::Unavailable`], with what is missing and how to get it.
@@ -105,12 +105,12 @@ impl Engines {
         Ok(self.opened[at].as_mut())
     }
 
-    /// Does something with an engine. One whose driver failed is closed, and the next to ask for it opens it
-    /// anew; where that cannot help, all engines on the device are. Where memory is short, what engines made
-    /// of points gives way, and it is tried once more.
+    /// Runs `work` on an engine. If its driver fails, the engine is closed and reopened on next use; if the
+    /// device is lost, all engines on it are closed. If memory is short, prepared data is released and `work`
+    /// is retried once.
     ///
     /// # Errors
-    /// As [`Engines::named`], and those of `work`.
+    /// Errors of [`Engines::named`] and of `work`.
     pub(super) fn with_engine<T>(
         &mut self,
         id: EngineId,
@@ -132,8 +132,8 @@ impl Engines {
         result
     }
 
-    /// Closes engines whose device failed for good, with what they made of points there: another thread's
-    /// engines may have met the failure.
+    /// Closes engines whose device is lost, with their prepared data. Another thread's engines may have
+    /// detected the failure.
     fn close_lost(&mut self) {
         if self.opened.iter().any(|engine| engine.is_lost()) {
             self.resident.release_made();
@@ -141,26 +141,26 @@ impl Engines {
         }
     }
 
-    /// Does something; a panic becomes an error.
+    /// Turns a panic into an error.
     pub(super) fn contained<T>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, RunError>,
     ) -> Result<T, RunError> {
         catch_unwind(AssertUnwindSafe(|| work(self))).unwrap_or_else(|panic| {
-            // Whatever state the engines were left in is not worth keeping; dropping it may panic too.
+            // The engines may be in an inconsistent state, and dropping them may panic too.
             let _ = catch_unwind(AssertUnwindSafe(|| self.close()));
             Err(RunError::crashed(panic.as_ref()))
         })
     }
 
-    /// Closes all; they are opened again when they are asked for.
+    /// Closes all engines; they are reopened on next use.
     pub fn close(&mut self) {
         self.opened.clear();
         self.resident.release_made();
     }
 
-    /// Runs a spec on the engine that it chooses, as [`super::execute`] does. [`EngineChoice::Auto`] takes
-    /// what the planner does, and the record's `fallback` says why that is not what it likes best.
+    /// Runs a spec on its engine, as [`super::execute`] does. For [`EngineChoice::Auto`] the planner chooses,
+    /// and the record's `fallback` says why its first choice was not used.
     pub fn execute(
         &mut self,
         spec: &RunSpec,
@@ -175,7 +175,7 @@ impl Engines {
         self.execute_planned(spec, plan.as_ref(), cloud, query_cloud, stage)
     }
 
-    /// The same by the spec's plan, which only [`EngineChoice::Auto`] needs.
+    /// As [`Engines::execute`], with the spec's plan, which only [`EngineChoice::Auto`] needs.
     pub fn execute_planned(
         &mut self,
         spec: &RunSpec,
@@ -187,9 +187,8 @@ impl Engines {
         self.run_planned(spec, plan, Passes::All, cloud, query_cloud, stage)
     }
 
-    /// Answers a spec once, for its neighbours: one pass of the timed build, in chunks, whatever warm-ups and
-    /// repeats the spec has. [`EngineChoice::Auto`] takes the engine that is predicted to be fastest for
-    /// that.
+    /// Answers a spec once: a single pass of the timed build, in chunks, ignoring the spec's warm-ups and
+    /// repeats. [`EngineChoice::Auto`] uses the engine predicted to be fastest for that.
     ///
     /// # Errors
     /// As [`Engines::execute`].
@@ -221,7 +220,7 @@ impl Engines {
         self.plan_calibrated(&once(spec), Purpose::Ask, cloud, query_cloud, stage)
     }
 
-    /// [`Engines::answer`] by the spec's plan, which only [`EngineChoice::Auto`] needs.
+    /// As [`Engines::answer`], with the spec's plan, which only [`EngineChoice::Auto`] needs.
     ///
     /// # Errors
     /// As [`Engines::execute`].
@@ -236,9 +235,9 @@ impl Engines {
         self.run_planned(&once(spec), plan, Passes::Timed, cloud, query_cloud, stage)
     }
 
-    /// Answers a range of the queries of a problem, as [`Engines::answer_planned`] does all of them. The
-    /// record has the neighbours and times of these queries, under the spec of all; what
-    /// [`EngineChoice::Auto`] takes for one part it need not take for the next, as answers are the same bits.
+    /// Answers a range of the queries of a problem, as [`Engines::answer_planned`] answers all. The record
+    /// has the neighbours and times of these queries, with the spec of all. [`EngineChoice::Auto`] may use
+    /// different engines for different batches, as their answers are identical.
     ///
     /// # Errors
     /// As [`Engines::execute`].
@@ -260,7 +259,7 @@ impl Engines {
         let since = (now_unix(), Instant::now());
         let mut record = self
             .choose(parts.spec(), plan, |engine| search(&asked, Passes::Timed, since, engine, &mut stage))?;
-        // Queries of other parts are not left out.
+        // Queries of other batches were not dropped.
         record.head.dropped_queries -= (parts.queries() - part.q()) as u64;
         Ok(self.learnt_from(record))
     }
@@ -285,7 +284,7 @@ impl Engines {
         Ok(record)
     }
 
-    /// Notes in a record what was predicted of it, and what it took with the planner.
+    /// Stores the predicted time in a record, and lets the planner learn from the actual time.
     fn learnt_from(&mut self, mut record: RunRecord) -> RunRecord {
         let shape = Job::shape_of(&record);
         if let Some(engine) = record.descriptor() {
@@ -296,8 +295,8 @@ impl Engines {
         record
     }
 
-    /// What a run's device does at most: as it was measured once, or measured now, after the run. Anew where
-    /// the run was faster than that, since other programs had their part of the device then.
+    /// The peaks of a run's device, measured once or now, after the run. If the run was faster than the known
+    /// peaks, other programs used the device when they were measured, so they are measured again.
     fn peaks(&mut self, record: &RunRecord, stage: &mut Stage<'_>) -> Option<Peaks> {
         let known = self.planner.peaks(&record.device);
         let holds = |peaks: &Peaks| Roofline::of(record, peaks).is_none_or(|roofline| roofline.is_possible());
@@ -305,19 +304,19 @@ impl Engines {
             return known;
         }
         let (measure, device) = (self.measure?, record.device.id?);
-        // What it fails with does not concern the run, which is done.
+        // Errors are ignored: the run itself has succeeded.
         let measured = measure(device, &mut || stage("measuring the device", 1.0)).ok().flatten();
         if let Some(peaks) = measured {
             self.planner.keep_peaks(&record.device, peaks);
         }
-        // The best of all measurements.
+        // The maximum over all measurements.
         self.planner.peaks(&record.device)
     }
 
-    /// Answers the one or few queries of a spec at once, for somebody who waits: no warm-ups, repeats or
-    /// chunks. An engine that counts runs its counted build alone, whose neighbours are the same bits.
-    /// [`EngineChoice::Auto`] takes what the planner does for one pass, the points being where they are: an
-    /// index that later queries profit from is built once as much time was spent without it.
+    /// Answers one or few queries of a spec at once, without warm-ups, repeats or chunks. An engine with
+    /// counters runs only its counted build, whose neighbours are identical. [`EngineChoice::Auto`] uses the
+    /// planner's choice for one pass with resident points. An index is built once the time spent without one
+    /// exceeds the time to build it.
     pub fn ask(&mut self, spec: &RunSpec, cloud: &Arc<PointCloud>) -> Result<RunRecord, RunError> {
         let resident = self.resident.clone();
         let plan = (spec.engine == EngineChoice::Auto).then(|| self.plan(spec, Purpose::Ask, cloud, None));
@@ -333,8 +332,7 @@ impl Engines {
         record
     }
 
-    /// What a spec should take on each engine, and which answers it. Engines are opened to see whether they
-    /// can.
+    /// Predicts a spec's time on each engine and chooses one. Engines are opened to see whether they can run.
     pub fn plan(
         &mut self,
         spec: &RunSpec,
@@ -360,11 +358,11 @@ impl Engines {
         Plan::new(&spec.engine, &job, candidates)
     }
 
-    /// The same for a measured run. Where it is long enough for that to be worth it, engines that were never
-    /// measured on their devices are measured first.
+    /// As [`Engines::plan`], for a measured run. If the run is long enough, engines that were never
+    /// calibrated on their devices are calibrated first.
     ///
     /// # Errors
-    /// [`RunError::Cancelled`], and what [`check_answers`] refuses, before anything is measured.
+    /// [`RunError::Cancelled`], and errors of [`check_answers`], before anything is measured.
     pub fn plan_measured(
         &mut self,
         spec: &RunSpec,
@@ -407,7 +405,7 @@ impl Engines {
             go_on(stage("measuring the engines", 0.0))?;
             let planner = self.planner.clone();
             let mut goes_on = || stage("measuring the engines", 0.0);
-            // What it fails with, the run will say.
+            // The run will report errors of the engine.
             let calibrated = self.with_engine(engine.id, spec.device, |engine| {
                 Ok(planner.calibrate(engine, &device, &mut goes_on)?)
             });
@@ -417,8 +415,8 @@ impl Engines {
         Ok(if measured { self.plan(spec, purpose, cloud, query_cloud) } else { plan })
     }
 
-    /// What an engine runs on, or why it cannot. Where it could not a moment ago it is not tried: looking for
-    /// a driver takes longer than answering a query.
+    /// An engine's device, or why it cannot run. A recent failure is remembered, as looking for a driver
+    /// takes longer than answering a query.
     fn runs_on(&mut self, engine: &Descriptor, device: Option<DeviceId>) -> Result<DeviceInfo, String> {
         let key = (engine.id, device.unwrap_or_else(|| registry::default_device(engine)));
         self.missing.retain(|(_, since, _)| since.elapsed() < RETRY_AFTER);
@@ -432,7 +430,7 @@ impl Engines {
         })
     }
 
-    /// What an engine runs on, opened if need be.
+    /// An engine's device; opens the engine if necessary.
     fn device_of(
         &mut self,
         engine: &Descriptor,
@@ -444,8 +442,7 @@ impl Engines {
         device
     }
 
-    /// Runs something on the engine that is chosen: the named one, or the plan's, or where that refuses the
-    /// next best.
+    /// Runs on the chosen engine: the named one, or the plan's, or the next best if that refuses.
     fn choose(
         &mut self,
         spec: &RunSpec,
@@ -461,8 +458,8 @@ impl Engines {
             (plan.and_then(|plan| plan.fallback.clone()), Vec::new(), None);
         while let Some(engine) = plan.and_then(|plan| plan.without(&refused)) {
             match self.with_engine(engine, spec.device, &mut run) {
-                // Opening it may succeed and loading fail: a driver, but no kernels for this device, or too
-                // little memory.
+                // Opening may succeed and loading still fail: there is a driver, but no kernels for this
+                // device, or too little memory.
                 Err(RunError::Engine(error)) if error.is_refusal() => {
                     fallback.get_or_insert_with(|| error.to_string());
                     refused.push(engine);
@@ -479,7 +476,7 @@ impl Engines {
         Err(RunError::Engine(first.unwrap_or_else(|| self.why_nobody(spec, plan))))
     }
 
-    /// Why no engine takes a job that none was asked to search.
+    /// Why no engine could take a job.
     fn why_nobody(&mut self, spec: &RunSpec, plan: Option<&Plan>) -> EngineError {
         let mut why = None;
         for engine in planner::engines(spec) {
@@ -491,11 +488,11 @@ impl Engines {
         }
         why.unwrap_or_else(|| EngineError::Unavailable {
             engine: EngineId::new("auto"),
-            why: "there is no engine for this device".to_owned(),
+            why: "no engine runs on this device".to_owned(),
         })
     }
 
-    /// Notes which engine has the points, for the next plan.
+    /// Notes which engine has the points loaded, for the next plan.
     fn note_taken_in(&self, record: &RunRecord) {
         let Some(points) = self.resident.peek(&record.cloud, Setup::from(&record.spec).arrangement()) else {
             return;
@@ -509,7 +506,7 @@ impl Engines {
     }
 }
 
-/// A spec with one repeat and nothing else.
+/// A spec with a single timed repeat.
 pub(super) fn once(spec: &RunSpec) -> RunSpec {
     RunSpec { warmup: 0, repeats: 1, profile: false, ..spec.clone() }
 }
@@ -527,7 +524,7 @@ mod tests {
     const CUDA: EngineId = EngineId::new("cuda");
     const LOCKSTEP: EngineId = EngineId::new("lockstep");
 
-    /// Engines of which `broken` cannot be opened, and what was opened.
+    /// Engines of which `broken` cannot be opened.
     fn engines(broken: Vec<EngineId>, script: Script) -> Engines {
         testing::engines(
             move |kind| if broken.contains(&kind) { Err(no_driver(kind)) } else { Ok(script.clone()) },
@@ -538,7 +535,7 @@ mod tests {
         engines.execute(&RunSpec { engine, ..spec() }, &squares(10), None, &mut |_, _| true)
     }
 
-    /// Engines that `auto` considers where others take the k.
+    /// The number of engines that `auto` considers unless k is out of range.
     fn usual() -> usize {
         registry::ENGINES.iter().filter(|engine| engine.group != Group::Selection).count()
     }
@@ -597,7 +594,7 @@ mod tests {
         assert_eq!(error.to_string(), "a test: an illegal memory access");
         assert_eq!(run(&mut engines, EngineChoice::Auto).unwrap().engine, CUDA);
         run(&mut engines, EngineChoice::Auto).unwrap();
-        assert_eq!(opened.load(Relaxed), usual() + 1, "each once, and the broken one again");
+        assert_eq!(opened.load(Relaxed), usual() + 1, "each once, and the broken one twice");
     }
 
     #[test]
@@ -678,9 +675,9 @@ mod tests {
         assert_eq!(
             engines.ask(&row(1), &cloud).unwrap().engine,
             LOCKSTEP,
-            "so few points are searched one by one"
+            "few points are searched exhaustively"
         );
-        // What is planned of ten million points, in place of which the ten stand.
+        // A plan for ten million points, with ten points in their place.
         let plan = |engines: &mut Engines, waited_ms: f64| {
             let points = engines.resident().peek(&cloud, Setup::from(&row(1)).arrangement()).unwrap();
             let shape = crate::knn::Shape { n: 10_000_000, q: 1, d: 2, k: 32 };
@@ -699,9 +696,9 @@ mod tests {
         assert_eq!(
             plan(&mut engines, setup_ms).chosen,
             Some(tree.id),
-            "as long was waited as it takes to build the tree"
+            "the time waited equals the time to build the tree"
         );
-        // Where a run has built it, the first query uses it.
+        // After a run has built the tree, the first query uses it.
         engines
             .execute(
                 &RunSpec { engine: EngineChoice::named(tree.id), ..row(1) },
@@ -730,7 +727,7 @@ mod tests {
             (0..3).map(|at| engines.ask(&row(at), &cloud).unwrap().summary.search_ms_median).sum();
         assert!(took > 0.0 && (waited(&engines) - took).abs() < 1e-9);
         engines.resident().release_made();
-        assert_eq!(waited(&engines), 0.0, "it goes with what was made of the points");
+        assert_eq!(waited(&engines), 0.0, "released along with the prepared data");
     }
 
     #[test]

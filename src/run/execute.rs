@@ -17,11 +17,11 @@ use crate::knn::{
 };
 use crate::version;
 
-/// Runs a spec on an engine. `stage` hears what is being done and how far the whole is (0 to 1), and answers
-/// whether to go on; it is asked before every chunk of queries, about every 50 ms unless the engine says
-/// otherwise.
+/// Runs a spec on an engine. `stage` receives the current step and the fraction done (0 to 1), and returns
+/// whether to continue. It is called before every chunk of queries, about every 50 ms unless the engine sets
+/// another pace.
 ///
-/// The record's `fallback` is left empty: it is for whoever chose the engine to say why.
+/// The record's `fallback` is empty; the caller that chose the engine sets it.
 pub fn execute(
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
@@ -32,16 +32,16 @@ pub fn execute(
     execute_over(&Resident::default(), Passes::All, spec, cloud, query_cloud, engine, stage)
 }
 
-/// Which passes over the queries a run makes.
+/// The passes over the queries in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Passes {
-    /// Warm-ups and timed repeats, then those that count and profile, where the engine has such builds.
+    /// Warm-ups and timed repeats, then counted and profiled passes if the engine has such builds.
     All,
-    /// Those of the timed build alone, for the neighbours.
+    /// Passes of the timed build only, for the neighbours.
     Timed,
 }
 
-/// The same over the points of the run before, where they are this one's too.
+/// As [`execute`], reusing the points of the previous run if they are the same.
 pub(super) fn execute_over(
     resident: &Resident,
     passes: Passes,
@@ -67,7 +67,7 @@ pub(super) fn execute_over(
     )
 }
 
-/// A problem, and what it was made of.
+/// A problem with the data it was built from.
 pub(super) struct Asked<'a> {
     pub spec: &'a RunSpec,
     pub cloud: &'a Arc<PointCloud>,
@@ -75,8 +75,7 @@ pub(super) struct Asked<'a> {
     pub problem: &'a Problem,
 }
 
-/// Searches a problem that is there; the run began at the moment that is given in seconds since 1970 and on
-/// the clock.
+/// Searches a problem. The run's start is given in seconds since 1970 and as an instant.
 pub(super) fn search(
     asked: &Asked<'_>,
     passes: Passes,
@@ -129,7 +128,7 @@ pub(super) fn search(
         run.pass(&label, Build::Timed, Some((Phase::Search, repeat)), &mut chunks, |_| Ok(true))?;
         run.download(&mut neighbors, repeat)?;
     }
-    // More threads than cores wait for one another, which the machine is not to blame for.
+    // More threads than cores wait for each other, which is not other work on the machine.
     if on_cpu && machine.cores.is_some_and(|cores| rayon::current_num_threads() <= cores as usize) {
         machine.waited = scheduled.zip(Scheduled::now()).and_then(|(start, end)| end.waited_since(start));
     }
@@ -145,7 +144,7 @@ pub(super) fn search(
         let mut chunks = Chunks::new(run.search.as_ref(), problem);
         run.pass("profiling", Build::Profiled, Some((Phase::Profiled, 0)), &mut chunks, |search| {
             search.collect(&mut profiled)?;
-            // An engine that has no profile to give is not run to the end for it.
+            // Stops early if the engine has no profile.
             Ok(profiled.profile.is_some())
         })?;
         if profiled.profile.is_none() {
@@ -173,14 +172,14 @@ pub(super) struct How {
     note: Option<String>,
     resident: bool,
     started_unix: u64,
-    /// How busy that was; `None` where nobody asks.
+    /// Load of the machine; `None` if it was not requested.
     pub machine: Option<Machine>,
-    /// On what: asked of the engine when the search has given it back.
+    /// The device, queried after the search has returned the engine.
     pub device: DeviceInfo,
 }
 
 impl How {
-    /// Asked of a search when it is over: what it chose may have changed on the way.
+    /// Taken at the end of a search, as its choices may have changed meanwhile.
     pub fn of(engine: &'static Descriptor, search: &(impl Search + ?Sized), started_unix: u64) -> Self {
         let parameters = search.parameters();
         let method = (!parameters.is_empty()).then(|| Method { engine: engine.id, parameters }.to_string());
@@ -196,7 +195,7 @@ impl How {
     }
 }
 
-/// What is kept of an answer, whose neighbours are an engine's.
+/// Builds the record of an engine's answer.
 pub(super) fn record(
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
@@ -243,7 +242,7 @@ pub(super) fn record(
     }
 }
 
-/// Queries that were asked for, those that are left out of the problem among them.
+/// The number of queries requested, including dropped ones.
 fn queries_asked(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&PointCloud>) -> u64 {
     match (query_cloud, &spec.queries) {
         (Some(queries), _) => queries.len() as u64 + queries.dropped(),
@@ -254,8 +253,8 @@ fn queries_asked(spec: &RunSpec, cloud: &PointCloud, query_cloud: Option<&PointC
     }
 }
 
-/// An engine's answer to a problem, searched once in the timed build and, if it counts, once in the counted
-/// one, whose neighbours are the second value.
+/// An engine's answer to a problem, searched once with the timed build and, if it has counters, once with the
+/// counted build, whose neighbours are the second value.
 pub(super) fn answer(
     problem: &Problem,
     engine: &mut dyn Engine,
@@ -284,12 +283,12 @@ pub(super) fn answer(
     Ok((answer, Some(neighbors)))
 }
 
-/// A loaded problem being searched, pass after pass.
+/// A loaded problem that is searched pass by pass.
 struct Running<'run, 'engine> {
     search: Box<dyn Search + 'engine>,
     began: Instant,
     q: usize,
-    /// Queries through, over all passes.
+    /// Queries done, over all passes.
     done: u64,
     /// Queries of all passes.
     total: u64,
@@ -298,7 +297,7 @@ struct Running<'run, 'engine> {
 }
 
 impl Running<'_, '_> {
-    /// Notes what loading took; its parts follow one another from `start_ms`.
+    /// Records the phases of loading, consecutively from `start_ms`.
     fn note_setup(&mut self, mut start_ms: f64) {
         for (phase, duration_ms) in self.search.setup_ms() {
             self.samples.push(Sample { phase: phase.into(), repeat: 0, chunk: 0, start_ms, duration_ms });
@@ -306,7 +305,7 @@ impl Running<'_, '_> {
         }
     }
 
-    /// One pass over all queries; `after` follows each chunk and says whether the pass goes on.
+    /// Makes one pass over all queries. `after` is called after each chunk and returns whether to continue.
     fn pass(
         &mut self,
         label: &str,
@@ -322,7 +321,7 @@ impl Running<'_, '_> {
             end = range.end;
             let (queries, start_ms) = (range.len(), ms_since(self.began));
             let duration_ms = self.search.search(range, build)?;
-            // What the host waited counts, not the device's own time: a cancel waits as long.
+            // Use the host's waiting time: it determines how long a cancellation takes.
             chunks.took(queries, duration_ms.max(ms_since(self.began) - start_ms));
             if let Some((phase, repeat)) = sample {
                 self.samples.push(Sample { phase, repeat, chunk, start_ms, duration_ms });
@@ -336,7 +335,7 @@ impl Running<'_, '_> {
         Ok(())
     }
 
-    /// Gives the engine back, and the samples.
+    /// Releases the engine and returns the samples.
     fn finish(self) -> Result<Vec<Sample>, RunError> {
         go_on((self.stage)("done", 1.0))?;
         Ok(self.samples)
@@ -409,7 +408,7 @@ mod tests {
         let calls = engine.script.calls.lock().unwrap();
         let largest =
             |build| calls.iter().filter(|call| call.0 == build).map(|call| call.1.len()).max().unwrap();
-        assert!(largest(Build::Timed) > MAX_COUNTED_CHUNK, "else nothing is tested");
+        assert!(largest(Build::Timed) > MAX_COUNTED_CHUNK, "otherwise nothing is tested");
         assert!(
             largest(Build::Counted) <= MAX_COUNTED_CHUNK && largest(Build::Profiled) <= MAX_COUNTED_CHUNK
         );
@@ -479,7 +478,7 @@ mod tests {
         assert!(matches!(error, Err(RunError::Cancelled)));
         let calls = calls.lock().unwrap();
         assert_eq!(searched, Some(calls.len()));
-        // Chunks aim at 50 ms. A busy machine makes them smaller, never larger.
+        // Chunks aim at 50 ms. On a busy machine they are smaller, never larger.
         assert!(calls.len() > 3 && calls.iter().all(|(_, queries)| queries.len() <= 100), "{calls:?}");
     }
 
@@ -517,7 +516,7 @@ mod tests {
         for stage in ["loading the problem", "warm-up 2 of 2", "repeat 3 of 3", "counting"] {
             assert!(heard.iter().any(|(heard, _)| heard == stage), "{stage} is missing from {heard:?}");
         }
-        // One repeat is not counted.
+        // A single repeat is not numbered.
         let heard = heard_of(RunSpec { warmup: 0, repeats: 1, ..spec() });
         let has = |wanted: fn(&str) -> bool| heard.iter().any(|(heard, _)| wanted(heard));
         assert!(has(|heard| heard == "searching") && !has(|heard| heard.contains(" of ")), "{heard:?}");
@@ -535,7 +534,7 @@ mod tests {
 
     #[test]
     fn a_query_leaves_itself_out_and_no_equal_row() {
-        // Rows 0, 1 and 3 are one place; the fifth row is far.
+        // Rows 0, 1 and 3 are equal; row 4 is far away.
         let cloud = cloud(1, vec![1.0, 1.0, 2.0, 1.0, 50.0]);
         for order in [Order::File, Order::Shuffled] {
             let record = run(&RunSpec { exclude_self: true, k: 2, order, ..spec() }, &cloud).unwrap();
@@ -550,7 +549,8 @@ mod tests {
                 assert_eq!(squared_distances, expected);
             }
         }
-        // More equal rows than k + 1: the query's own is not among those found, and the last of them goes.
+        // More equal rows than k + 1: the query's own row is not among those found, so the last one is
+        // removed.
         let equal = super::super::testing::cloud(1, vec![3.0; 6]);
         let record = run(&RunSpec { exclude_self: true, k: 2, ..spec() }, &equal).unwrap();
         assert_eq!(record.neighbors.of(5).0, [0, 1]);
@@ -569,12 +569,12 @@ mod tests {
         let message = |asked: QuerySpec| queries(asked, 0).unwrap_err().to_string();
         assert_eq!(
             message(QuerySpec::Rows(vec![0, 3])),
-            "query row 3: it was dropped, as it has NaN or infinite values"
+            "query row 3: it was dropped because it has NaN or infinite values"
         );
-        assert_eq!(message(QuerySpec::Rows(vec![6])), "query row 6: the cloud's rows go from 0 to 5");
+        assert_eq!(message(QuerySpec::Rows(vec![6])), "query row 6: rows are numbered 0 to 5");
         assert_eq!(
             message(QuerySpec::Count(5)),
-            "5 queries: the cloud has 4 rows to draw them from; `all` takes every row"
+            "5 queries: the cloud has only 4 rows; use `all` for every row"
         );
         assert_eq!(message(QuerySpec::Count(0)), "q = 0: there are no queries");
         assert_eq!(message(QuerySpec::Rows(Vec::new())), "q = 0: there are no queries");
@@ -598,7 +598,7 @@ mod tests {
 
     #[test]
     fn what_is_left_out_is_counted() {
-        // Record 1 has no number, and records 2 and 5 no direction.
+        // Record 1 has a NaN, and records 2 and 5 have no direction.
         let cloud = cloud(2, vec![1.0, 0.0, f64::NAN, 0.0, 0.0, 0.0, 0.0, 2.0, 3.0, 3.0, 0.0, 0.0]);
         let angular = RunSpec { metric: crate::knn::Metric::Angular, k: 1, drop_nonfinite: true, ..spec() };
         let record = run(&angular, &cloud).unwrap();

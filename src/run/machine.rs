@@ -1,4 +1,4 @@
-//! The machine of a run, and how busy it was meanwhile: what decides whether two runs' times can be compared.
+//! The machine of a run, and its load during the run, to judge whether times of two runs are comparable.
 
 use std::fs;
 
@@ -6,33 +6,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::engines::cpu;
 
-/// What is known of it; a system that does not tell leaves the rest out.
+/// Properties that the system reports; unknown ones are `None`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Machine {
-    /// Model of its processor.
+    /// Model of the CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<String>,
-    /// Logical cores, those among them that this program may not use.
+    /// Logical cores, including those that this program may not use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cores: Option<u32>,
-    /// What sets the clock of the first core: `performance`, `powersave`, …
+    /// Frequency governor of the first core: `performance`, `powersave`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub governor: Option<String>,
-    /// Load average of the last minute when the run began: threads that ran or waited for a core.
+    /// Load average of the last minute at the start of the run: running and waiting threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_start: Option<f64>,
-    /// The same when it ended.
+    /// The load average at its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load_end: Option<f64>,
-    /// Of the time in which this program's threads could have gone on during warm-ups and repeats, the share
-    /// for which they waited for a core, 0 to 1. Only of searches on the CPU that have no more threads than
-    /// there are cores.
+    /// Fraction of the runnable time of this program's threads that they waited for a core during warm-ups
+    /// and repeats, 0 to 1. Only for searches on the CPU with no more threads than cores.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<f64>,
 }
 
 impl Machine {
-    /// As it is when a run begins.
+    /// The state at the start of a run.
     pub fn now() -> Self {
         Self {
             cpu: cpu::model(),
@@ -44,22 +43,22 @@ impl Machine {
         }
     }
 
-    /// `8.3 to 8.7`; `None` where the system does not tell.
+    /// `8.3 to 8.7`; `None` if unknown.
     pub fn load(&self) -> Option<String> {
         let (start, end) = (self.load_start?, self.load_end?);
         Some(if start == end { start.to_string() } else { format!("{start} to {end}") })
     }
 
-    /// Why the times of a run on it may be those of others' work:
-    /// `its load was 8.7 on 2 cores, and its threads waited 74 % of their time for a core`.
+    /// Why other work may have affected the times of a run: `the load was 8.7 on 2 cores, and its threads
+    /// waited 74 % of their time for a core`.
     pub fn doubt(&self) -> Option<String> {
-        /// A share that noise does not reach.
+        /// Waiting above the level of noise.
         const MUCH: f64 = 0.05;
         if self.waited.is_some_and(|share| share <= MUCH) {
             return None;
         }
         let cores = self.cores.unwrap_or(u32::MAX);
-        // Where waiting is not known, a load of one more than the cores may be this program's own.
+        // If waiting is unknown, a load of one more than the cores may be this program's own.
         let most = f64::from(cores) + if self.waited.is_some() { 0.0 } else { 1.0 };
         let load =
             self.load_start.into_iter().chain(self.load_end).reduce(f64::max).filter(|load| *load > most);
@@ -74,7 +73,7 @@ impl Machine {
     }
 }
 
-/// Load average of the last minute, of the whole machine.
+/// Load average of the last minute, for the whole machine.
 pub(super) fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
 }
@@ -97,7 +96,7 @@ fn governor() -> Option<String> {
     Some(text.trim().to_owned()).filter(|governor| !governor.is_empty())
 }
 
-/// For how long this program's threads have run and waited for a core until now, in nanoseconds. Linux tells.
+/// Nanoseconds that this program's threads have run and waited for a core so far. Linux only.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Scheduled {
     ran: u64,
@@ -108,7 +107,7 @@ impl Scheduled {
     pub fn now() -> Option<Self> {
         let mut all = Self::default();
         for thread in fs::read_dir("/proc/self/task").ok()?.flatten() {
-            // A thread that has ended meanwhile has no file.
+            // The thread may have ended.
             let Ok(text) = fs::read_to_string(thread.path().join("schedstat")) else { continue };
             let mut numbers = text.split_whitespace().map_while(|number| number.parse::<u64>().ok());
             all.ran += numbers.next()?;
@@ -117,7 +116,7 @@ impl Scheduled {
         Some(all)
     }
 
-    /// The share of the time since then for which threads waited; `None` where none ran.
+    /// The fraction of the time since then that threads waited; `None` if none ran.
     pub fn waited_since(self, start: Self) -> Option<f64> {
         let (ran, waited) = (self.ran.checked_sub(start.ran)?, self.waited.checked_sub(start.waited)?);
         (ran + waited > 0).then(|| waited as f64 / (ran + waited) as f64)
@@ -138,9 +137,14 @@ mod tests {
             ..Machine::default()
         };
         assert_eq!((machine.doubt(), machine.load().as_deref()), (None, Some("1.5 to 2")));
-        assert_eq!(Machine { load_end: Some(8.7), ..machine.clone() }.doubt(), None, "it has not waited");
+        assert_eq!(
+            Machine { load_end: Some(8.7), ..machine.clone() }.doubt(),
+            None,
+            "its threads did not \
+                                                                                      wait"
+        );
         let own = Machine { waited: None, load_end: Some(2.9), ..machine.clone() };
-        assert_eq!(own.doubt(), None, "its own threads");
+        assert_eq!(own.doubt(), None, "the load may be its own threads");
         let busy = Machine { load_end: Some(8.7), ..own };
         assert_eq!(busy.doubt().as_deref(), Some("the load was 8.7 on 2 cores"));
         let waited = Machine { waited: Some(0.744), ..busy };
@@ -148,7 +152,7 @@ mod tests {
             waited.doubt().as_deref(),
             Some("the load was 8.7 on 2 cores, and its threads waited 74 % of their time for a core")
         );
-        assert_eq!(Machine::default().doubt(), None, "a system that does not tell");
+        assert_eq!(Machine::default().doubt(), None, "unknown");
     }
 
     #[test]

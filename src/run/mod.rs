@@ -1,6 +1,5 @@
-//! Runs: a [`RunSpec`] executed into a [`RunRecord`], in place ([`execute`], [`Engines`]) or on the worker
-//! thread ([`Worker`]); or one query answered at once, over points that stay where they are
-//! ([`Engines::ask`], [`Asker`]).
+//! Runs: executes a [`RunSpec`] into a [`RunRecord`], directly ([`execute`], [`Engines`]) or on the worker
+//! thread ([`Worker`]); or answers a live query over resident points ([`Engines::ask`], [`Asker`]).
 
 pub mod analysis;
 pub mod answers;
@@ -45,21 +44,21 @@ pub use worker::{Event, Job, JobId, Worker};
 use crate::cloud::CloudError;
 use crate::knn::{EngineError, ProblemError};
 
-/// Hears what is being done and how far the whole is (0 to 1), and answers whether to go on.
+/// Callback with the current step and the fraction done (0 to 1); returns whether to continue.
 pub type Stage<'a> = dyn FnMut(&str, f32) -> bool + 'a;
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The cloud or the queries.
+    /// An error of the cloud or the queries.
     #[error(transparent)]
     Cloud(#[from] CloudError),
     #[error(transparent)]
     Problem(#[from] ProblemError),
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// A query names a record that is not there.
+    /// A query's record does not exist.
     #[error("query row {record}: {why}")]
     Record {
         /// Number of the record in its file, 0-based.
@@ -67,37 +66,37 @@ pub enum RunError {
         /// Dropped, or beyond the end.
         why: String,
     },
-    /// More queries are to be drawn than there are rows.
-    #[error("{count} queries: the cloud has {rows} rows to draw them from; `all` takes every row")]
+    /// More queries are to be sampled than there are rows.
+    #[error("{count} queries: the cloud has only {rows} rows; use `all` for every row")]
     Count {
-        /// Queries that were asked for.
+        /// Number of queries requested.
         count: u64,
         rows: usize,
     },
-    /// The spec names a query file, and its cloud was not handed in.
+    /// The spec has a query file, but its cloud was not passed.
     #[error("the query file was not loaded: {path}")]
     QueriesNotLoaded {
         /// The query file, as the spec names it.
         path: String,
     },
-    /// Nothing would be timed, and nothing answered.
-    #[error("repeats = 0: a run has at least one timed repeat")]
+    /// Nothing would be timed or answered.
+    #[error("repeats = 0: must be at least 1")]
     NoRepeats,
-    /// The program is at fault.
+    /// A bug in the program.
     #[error("the run failed unexpectedly: {what}; please report this as a bug")]
     Crashed {
         /// The panic's message, on one line.
         what: String,
     },
-    /// The neighbours of a single query do not fit into memory.
+    /// The neighbours of a single query do not fit in memory.
     #[error(
-        "k = {k}: the neighbours of one query need {needed} MiB of memory, where {free} MiB are free: use a \
-         smaller k; there are {n} points"
+        "k = {k}: the neighbours of one query need {needed} MiB of memory, but only {free} MiB is free; use \
+         a smaller k (there are {n} points)"
     )]
     OneQuery {
         k: usize,
         n: usize,
-        /// Memory that they need, in MiB, rounded up.
+        /// Required memory in MiB, rounded up.
         needed: u64,
         /// Free memory in MiB, rounded down.
         free: u64,
@@ -107,7 +106,7 @@ pub enum RunError {
 }
 
 impl RunError {
-    /// The error that a caught panic is.
+    /// The error for a caught panic.
     pub fn crashed(panic: &(dyn Any + Send)) -> Self {
         let text = panic
             .downcast_ref::<&str>()

@@ -1,5 +1,4 @@
-//! Builds the [`Problem`] that a spec describes, over the points that the last one was about where they are
-//! the same.
+//! Builds the [`Problem`] that a spec describes, reusing the points of the previous problem if possible.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,9 +8,8 @@ use crate::knn::{Arrangement, Points, Problem, ProblemError, Queries, Setup};
 
 /// Builds a spec's problem over its loaded cloud, and over its loaded query file if it names one.
 ///
-/// # Errors
-/// [`RunError::Record`], [`RunError::Count`], [`RunError::QueriesNotLoaded`] for the queries, and what
-/// [`Problem::new`] refuses.
+/// [`RunError::Record`], [`RunError::Count`], [`RunError::QueriesNotLoaded`] for the queries, and errors of
+/// [`Problem::new`].
 pub fn build_problem(
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
@@ -21,10 +19,10 @@ pub fn build_problem(
     Ok(Problem::new(cloud, &queries, spec.into())?)
 }
 
-/// The same over the points of the problem before, where they are this one's too.
+/// As [`build_problem`], reusing the resident points if they are the same.
 ///
 /// # Errors
-/// As [`build_problem`]'s.
+/// Errors of [`build_problem`].
 pub fn build_problem_over(
     resident: &Resident,
     spec: &RunSpec,
@@ -38,10 +36,10 @@ pub fn build_problem_over(
     Ok(Problem::over(&points, &queries, setup)?)
 }
 
-/// The queries' own cloud, where they are no rows: a place's is made here.
+/// The queries' own cloud, unless they are rows of `cloud`. A point given by coordinates gets a cloud here.
 ///
 /// # Errors
-/// [`RunError::Cloud`] where the place is none.
+/// [`RunError::Cloud`] if the coordinates are invalid.
 pub fn query_cloud_of(
     spec: &RunSpec,
     cloud: &PointCloud,
@@ -53,10 +51,10 @@ pub fn query_cloud_of(
     })
 }
 
-/// Whom a spec asks for.
+/// The queries of a spec.
 ///
 /// # Errors
-/// As [`build_problem`]'s of the queries.
+/// Errors of [`build_problem`] for the queries.
 pub(super) fn queries(
     spec: &RunSpec,
     cloud: &PointCloud,
@@ -94,73 +92,72 @@ fn rows_of(cloud: &PointCloud, records: &[u64]) -> Result<Vec<u32>, RunError> {
     let last = cloud.record(cloud.len() - 1);
     let row_of = |&record: &u64| match cloud.row_of_record(record) {
         Some(row) => Ok(row as u32),
-        // Beyond the last kept record a dropped row cannot be told from one that never was.
+        // Beyond the last kept record, a dropped row looks like one that never existed.
         None if record < last => Err(RunError::Record {
             record,
-            why: "it was dropped, as it has NaN or infinite values".to_owned(),
+            why: "it was dropped because it has NaN or infinite values".to_owned(),
         }),
-        None => Err(RunError::Record { record, why: format!("the cloud's rows go from 0 to {last}") }),
+        None => Err(RunError::Record { record, why: format!("rows are numbered 0 to {last}") }),
     };
     records.iter().map(row_of).collect()
 }
 
-/// Points in processing order, with what engines made of them: of one cloud in one arrangement, as the last
-/// problem had them. Clones share them, so that several threads' engines do.
+/// The points of the last problem in processing order, with the data that engines prepared for them: one
+/// cloud in one arrangement. Clones share them across the engines of several threads.
 #[derive(Clone, Default)]
 pub struct Resident(Arc<Mutex<Option<Arc<Points>>>>);
 
 impl Resident {
-    /// A cloud's points so arranged: those that are here, or in their place new ones.
+    /// A cloud's points in an arrangement; builds them if others are resident.
     ///
     /// # Errors
-    /// As [`Points::new`].
+    /// Errors of [`Points::new`].
     pub fn points(
         &self,
         cloud: &Arc<PointCloud>,
         arrangement: Arrangement,
     ) -> Result<Arc<Points>, ProblemError> {
-        // Whoever else asks meanwhile waits: mostly for the same points.
+        // The lock is held while points are built, as other threads mostly need the same ones.
         let mut here = self.lock();
         if let Some(points) = here.as_ref().filter(|points| points.are_of(cloud, arrangement)) {
             return Ok(Arc::clone(points));
         }
-        // What was here goes first: its room may be needed.
+        // The old points are freed first, to make room.
         *here = None;
         let points = Arc::new(Points::new(cloud, arrangement)?);
         *here = Some(Arc::clone(&points));
         Ok(points)
     }
 
-    /// Whether a cloud's points so arranged are here.
+    /// Whether a cloud's points in this arrangement are resident.
     pub fn has(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> bool {
         self.lock().as_ref().is_some_and(|points| points.are_of(cloud, arrangement))
     }
 
-    /// Whether no points are here.
+    /// Whether no points are resident.
     pub fn is_empty(&self) -> bool {
         self.lock().is_none()
     }
 
-    /// Those of a cloud so arranged, where they are here and nobody is making them.
+    /// A cloud's points in this arrangement, if resident and not being built.
     pub fn peek(&self, cloud: &Arc<PointCloud>, arrangement: Arrangement) -> Option<Arc<Points>> {
         let here = self.0.try_lock().ok()?;
         here.as_ref().filter(|points| points.are_of(cloud, arrangement)).map(Arc::clone)
     }
 
-    /// Lets go of what engines made of the points, on devices and off, and says whether there was anything.
+    /// Releases data that engines prepared, on devices and on the host; returns whether there was any.
     pub fn release_made(&self) -> bool {
         self.lock().as_ref().is_some_and(|points| super::planner::release_made(points))
     }
 
-    /// Lets go of everything: the cloud is no longer of interest. What goes on with it keeps it as long as it
-    /// needs to.
+    /// Releases everything, as the cloud is no longer needed. Searches in progress keep their reference.
     pub fn release(&self) {
         if let Some(points) = self.lock().take() {
             points.cache().clear();
         }
     }
 
-    /// A panic in another thread leaves whole points, or none.
+    /// Ignores poisoning: after a panic there are complete points, or none.
     fn lock(&self) -> MutexGuard<'_, Option<Arc<Points>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -203,7 +200,7 @@ mod tests {
         resident.release();
         assert!(
             points.cache().get(DeviceId::Cpu, |_: &u8| true).is_none(),
-            "also of points that somebody still has"
+            "even for points that are still referenced"
         );
         let gone = Arc::downgrade(&points);
         drop(points);

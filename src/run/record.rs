@@ -1,5 +1,5 @@
-//! What is kept of a run: all of it, without its arrays as `run.json` and `recording.json` hold it, or
-//! without its clouds.
+//! The record of a run: complete, as a head without arrays (`run.json`, `recording.json`), or without its
+//! clouds.
 
 use std::ops::Deref;
 use std::path::PathBuf;
@@ -19,13 +19,13 @@ use crate::{printable, text};
 /// The version of `run.json`.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// A part of a run that the host can time.
+/// A phase of a run that the host can time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
-    /// Points and queries to the device, or into the twin's layout.
+    /// Transfer of points and queries to the device, or into the twin's layout.
     Upload,
-    /// Points into an index, such as a tree.
+    /// Building an index, such as a tree, over the points.
     #[serde(rename = "build index")]
     BuildIndex,
     /// A chunk of queries in the timed build.
@@ -34,21 +34,21 @@ pub enum Phase {
     Counted,
     /// A chunk of queries in the profiled build.
     Profiled,
-    /// Neighbours back to the host.
+    /// Transfer of neighbours to the host.
     Download,
 }
 
 impl Phase {
-    /// All, in the order of a run.
+    /// All phases, in the order of a run.
     pub const ALL: [Self; 6] =
         [Self::Upload, Self::BuildIndex, Self::Search, Self::Counted, Self::Profiled, Self::Download];
 
-    /// Whether each repeat of the search times it again.
+    /// Whether every repeat of the search times the phase again.
     pub fn is_repeated(self) -> bool {
         matches!(self, Self::Search | Self::Download)
     }
 
-    /// As it is spelled in files and panes.
+    /// The name in files and panes.
     pub fn name(self) -> &'static str {
         match self {
             Self::Upload => "upload",
@@ -70,7 +70,7 @@ impl From<SetupPhase> for Phase {
     }
 }
 
-/// One timed piece: a row of `timings.csv`.
+/// One timed interval: a row of `timings.csv`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     pub phase: Phase,
@@ -80,7 +80,7 @@ pub struct Sample {
     pub chunk: u32,
     /// Host milliseconds since the run began.
     pub start_ms: f64,
-    /// How long, by the device's clock where it has one.
+    /// The duration, by the device's clock if it has one.
     pub duration_ms: f64,
 }
 
@@ -91,7 +91,7 @@ pub struct Summary {
     pub n: u64,
     /// The number of queries answered, without dropped ones.
     pub q: u64,
-    /// The number of dimensions that were searched: 3 under haversine.
+    /// The number of searched dimensions; 3 under haversine.
     pub d: u64,
     /// Median search time of a repeat, all chunks together, in milliseconds.
     pub search_ms_median: f64,
@@ -99,13 +99,13 @@ pub struct Summary {
     pub search_ms_min: f64,
     /// Search time of the slowest repeat, in milliseconds.
     pub search_ms_max: f64,
-    /// n·q over the median, distances a second; absent for engines that leave distances out.
+    /// n·q over the median, in distances per second; absent for engines that do not compute all distances.
     pub distances_per_second: Option<f64>,
     /// The mean number of active threads of a warp, of 32: see
     /// [`Descriptor::active_threads`](crate::knn::Descriptor::active_threads).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_threads: Option<f64>,
-    /// Of each measure that was counted. In files, `mean_NAME` and `expected_NAME`.
+    /// The means of counted measures. In files, `mean_NAME` and `expected_NAME`.
     #[serde(flatten, with = "means")]
     pub measures: Vec<MeasureMean>,
 }
@@ -116,11 +116,11 @@ pub struct MeasureMean {
     /// Column name of the measure, such as `merges`.
     pub name: String,
     pub mean: f64,
-    /// The theory's bound on it, where there is theory.
+    /// The theoretical bound, if there is one.
     pub expected: Option<f64>,
 }
 
-/// [`Summary::measures`] as `mean_NAME` and `expected_NAME` beside the other numbers.
+/// [`Summary::measures`] as `mean_NAME` and `expected_NAME` among the other numbers.
 mod means {
     use std::collections::HashMap;
     use std::fmt;
@@ -146,7 +146,7 @@ mod means {
         map.end()
     }
 
-    /// A bound without a mean is of an engine that does not count: older files have those.
+    /// Older files have bounds without means for engines without counters.
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<MeasureMean>, D::Error> {
         struct Entries;
         impl<'de> Visitor<'de> for Entries {
@@ -160,7 +160,7 @@ mod means {
                 std::iter::from_fn(|| map.next_entry().transpose()).collect()
             }
         }
-        // In the order of the file, which is that of the declaration.
+        // In file order, which is the order of declaration.
         let entries = deserializer.deserialize_map(Entries)?;
         let numbers: HashMap<&str, f64> =
             entries.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_f64()?))).collect();
@@ -174,12 +174,12 @@ mod means {
 }
 
 impl Summary {
-    /// Of a problem that an engine answered.
+    /// The summary of a problem that an engine answered.
     pub(super) fn of(engine: &Descriptor, problem: &Problem, samples: &[Sample], answer: &Answer) -> Self {
         let shape = problem.shape();
         let mut repeats = stats::search_ms(samples);
         if repeats.is_empty() {
-            // Asked once, in the build that counts.
+            // A live query runs the counted build only.
             repeats.push(
                 samples
                     .iter()
@@ -218,11 +218,11 @@ impl Summary {
     }
 }
 
-/// A spec executed: what was asked, where it ran and what came out. Shared behind `Arc`, never changed. `C`
-/// is what there is of the clouds: the points, or only their description ([`CloudFile`](super::CloudFile)).
+/// An executed spec: the settings, the hardware and the results. Shared behind `Arc`, never changed. `C` is
+/// the clouds' type: the points, or only their description ([`CloudFile`](super::CloudFile)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Run<C = Arc<PointCloud>> {
-    /// All that `run.json` says.
+    /// The content of `run.json`.
     pub head: RunFile,
     pub cloud: C,
     /// The queries' own cloud, when they are not rows of `cloud`.
@@ -231,20 +231,20 @@ pub struct Run<C = Arc<PointCloud>> {
     pub query_rows: Vec<u32>,
     /// The neighbours of each query, as rows of `cloud`.
     pub neighbors: Neighbors,
-    /// Of each query; empty for engines that count nothing.
+    /// Per query; empty for engines without counters.
     pub measured: Measured,
-    /// Of each query; of none for engines without a history.
+    /// Per query; empty for engines without a history.
     pub convergence: Convergence,
-    /// When it was asked for.
+    /// If requested.
     pub profile: Option<Profile>,
-    /// Every timed piece of the run, one per row of `timings.csv`.
+    /// Every timed interval of the run, one per row of `timings.csv`.
     pub samples: Vec<Sample>,
 }
 
-/// A run whose points are there.
+/// A run with its points.
 pub type RunRecord = Run;
 
-/// The head's fields are read as the run's own, nearly everywhere: `run.spec.k`. They are changed through
+/// The head's fields can be read as the run's own, such as `run.spec.k`. They are changed through
 /// [`Run::head`] only.
 impl<C> Deref for Run<C> {
     type Target = RunFile;
@@ -255,7 +255,7 @@ impl<C> Deref for Run<C> {
 }
 
 impl<C> Run<C> {
-    /// The same run with something else in place of its clouds.
+    /// The same run with its clouds replaced.
     pub fn with_clouds<D>(self, cloud: D, query_cloud: Option<D>) -> Run<D> {
         let Self {
             head,
@@ -271,7 +271,7 @@ impl<C> Run<C> {
         Run { head, cloud, query_cloud, query_rows, neighbors, measured, convergence, profile, samples }
     }
 
-    /// Bytes of its arrays, without the clouds.
+    /// Size of its arrays in bytes, without the clouds.
     pub fn bytes(&self) -> usize {
         let profile =
             self.profile.as_ref().map_or(0, |profile| 8 * profile.cycles.len() + 24 * profile.spans.len());
@@ -284,88 +284,87 @@ impl<C> Run<C> {
             + profile
     }
 
-    /// The engine, where this program has it.
+    /// The engine, if this program has it.
     pub fn descriptor(&self) -> Option<&'static Descriptor> {
         registry::find(self.engine)
     }
 }
 
-/// All that is needed to have a run again, on what it ran, and what came out in a few numbers.
+/// What is needed to repeat a run, its hardware, and its results in a few numbers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunFile {
     /// [`SCHEMA_VERSION`](super::SCHEMA_VERSION) when it was written.
     pub schema_version: u32,
     /// Version of the program that made the run, such as `0.1.0`.
     pub warpscope_version: String,
-    /// From which commit that was built; `None` where the build was not told.
+    /// Commit of that program; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// When the run began, seconds since 1970 UTC.
     pub started_unix: u64,
-    /// The spec as it was asked for: its engine may be `auto`.
+    /// The spec as requested; its engine may be `auto`.
     pub spec: RunSpec,
     /// The engine that answered, never `auto`.
     pub engine: EngineId,
-    /// Why `auto` did not take the engine that it would have taken if everything could run here; `None` if it
-    /// did, or if an engine was named.
+    /// Why `auto` did not use its preferred engine; `None` if it did, or if an engine was named.
     pub fallback: Option<String>,
-    /// How long a repeat's search was predicted to take.
+    /// Predicted time of a repeat's search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub predicted_ms: Option<f64>,
-    /// How the engine searched at last, where it has a choice: a method that launches the same when it is
-    /// given again. (In files of the first version, a sentence.)
+    /// The method that the engine used in the end, if it has parameters; passing it again launches the same
+    /// search. (In files of the first version, a sentence.)
     #[serde(default)]
     pub method: Option<String>,
-    /// Why that is not what the engine would have liked best.
+    /// Why this is not the engine's preferred method.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Whether the points were in the engine before the run, which then did not upload or index them.
+    /// Whether the points were loaded before the run, so that they were not uploaded or indexed.
     #[serde(default)]
     pub resident: bool,
-    /// On what, with its driver.
+    /// The device, with its driver.
     pub device: DeviceInfo,
-    /// What that does at most, as it was measured there.
+    /// The device's measured peaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peaks: Option<Peaks>,
-    /// The machine, and how busy it was; `None` in records of earlier versions, and of single queries.
+    /// The machine and its load; `None` in records of earlier versions, and for live queries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Machine>,
-    /// The cloud's content, by name.
+    /// Fingerprint of the cloud's content.
     pub fingerprint: Fingerprint,
-    /// The content of the queries' own cloud.
+    /// Fingerprint of the queries' own cloud.
     pub query_fingerprint: Option<Fingerprint>,
     /// Axes of the searched cloud, one per dimension.
     pub axes: Vec<Axis>,
-    /// Rows of the source that are not searched: with NaN or ±∞, or without a direction under the angular
+    /// Rows of the source that were not searched: with NaN or ±∞, or without a direction under the angular
     /// metric.
     pub dropped_rows: u64,
-    /// Queries that were asked for and left out, likewise.
+    /// Requested queries that were dropped, likewise.
     pub dropped_queries: u64,
     pub summary: Summary,
 }
 
-/// Why a `run.json` is not read.
+/// Why a `run.json` cannot be read.
 #[derive(Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunFileError {
     /// A later version of the program wrote it.
     #[error(
-        "a newer run: its schema is version {version}, and {SCHEMA_VERSION} is the last that is read here; \
-         open it with Warpscope {written_by} or later"
+        "a newer run: its schema is version {version}, but this program reads up to {SCHEMA_VERSION}; open \
+         it with Warpscope {written_by} or later"
     )]
     Newer {
-        /// That of the file.
+        /// Schema version of the file.
         version: u64,
         /// The version of the program that wrote it.
         written_by: String,
     },
-    /// It is not what a run writes.
-    #[error("not what a run writes: {0}")]
+    /// The content is not that of a run.json.
+    #[error("not a file of a run: {0}")]
     Content(String),
 }
 
 impl RunFile {
-    /// Parses a `run.json`. Keys that it does not know are ignored.
+    /// Parses a `run.json`. Unknown keys are ignored.
     ///
     /// # Errors
     /// [`RunFileError`].
@@ -384,7 +383,7 @@ impl RunFile {
         serde_json::from_slice(text).map_err(content)
     }
 
-    /// What the run is called until somebody says otherwise: `us_zipcodes.csv, 1,000 × 33,144, k = 32, cuda`.
+    /// The run's default name: `us_zipcodes.csv, 1,000 × 33,144, k = 32, cuda`.
     pub fn title(&self) -> String {
         let cloud = match &self.spec.data {
             Source::File { path, .. } => {
@@ -402,15 +401,15 @@ impl RunFile {
     }
 }
 
-/// A cloud without its points.
+/// A cloud's description, without its points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CloudFile {
     /// The number of points, without the dropped rows.
     pub rows: u64,
-    /// How many rows of the source were left out.
+    /// Number of dropped rows of the source.
     pub dropped: u64,
     pub source: Source,
-    /// Its content, by name.
+    /// Fingerprint of its content.
     pub fingerprint: Fingerprint,
     /// One axis per dimension.
     pub axes: Vec<Axis>,
@@ -428,24 +427,24 @@ impl From<&PointCloud> for CloudFile {
     }
 }
 
-/// A run, with the clouds that it searched or without.
+/// A run, with or without its clouds.
 #[derive(Clone, Debug)]
 pub enum SomeRun {
     /// The run with its clouds.
     Whole(Arc<RunRecord>),
-    /// Its clouds are not there.
+    /// A run whose clouds are not available.
     WithoutClouds {
-        /// The run with a description of each cloud in place of its points.
+        /// The run with descriptions in place of its clouds.
         run: Arc<Run<CloudFile>>,
-        /// Where the files of its cloud and of its queries' own lay, as the recording says that it was read
-        /// from: nowhere, where it holds the points.
+        /// Paths of the files of its cloud and of its queries' cloud, as stored in the recording; empty if
+        /// the recording has the points.
         places: [Vec<PathBuf>; 2],
-        /// Why they are not there, as a sentence.
+        /// Why the clouds are not available, as a sentence.
         why: String,
     },
 }
 
-/// Fields of [`Run`] by their names, whatever there is of its clouds.
+/// Accessors for fields of [`Run`], with or without clouds.
 macro_rules! fields {
     ($($field:ident: $type:ty),+) => {$(
         pub fn $field(&self) -> &$type {
@@ -468,7 +467,7 @@ impl SomeRun {
     );
     fields!(profile: Option<Profile>);
 
-    /// The record, where all of it is there.
+    /// The record, if it has its clouds.
     pub fn record(&self) -> Option<&Arc<RunRecord>> {
         match self {
             Self::Whole(record) => Some(record),
@@ -484,8 +483,8 @@ impl SomeRun {
         }
     }
 
-    /// Gives the record number of a row of the searched cloud, and −1 for [`NONE`]; nothing where rows were
-    /// left out and the cloud, which knows which, is not there.
+    /// Maps a row of the searched cloud to its record number, and [`NONE`] to −1. `None` if rows were dropped
+    /// and the cloud, which tells which, is not available.
     pub fn records(&self) -> Option<impl Fn(u32) -> i64 + '_> {
         let cloud = self.record().map(|record| &record.cloud);
         let known = cloud.is_some() || self.clouds().0.dropped == 0;
@@ -496,7 +495,7 @@ impl SomeRun {
         })
     }
 
-    /// The searched cloud without its points, and the queries' own.
+    /// Descriptions of the searched cloud and of the queries' own.
     pub fn clouds(&self) -> (CloudFile, Option<CloudFile>) {
         match self {
             Self::Whole(record) => {
@@ -506,7 +505,7 @@ impl SomeRun {
         }
     }
 
-    /// Where the files of clouds that are not there lay.
+    /// Paths of the files of missing clouds.
     pub fn places(&self) -> [&[PathBuf]; 2] {
         match self {
             Self::Whole(_) => [&[], &[]],
@@ -563,7 +562,7 @@ mod tests {
             "{json}"
         );
         assert_eq!(serde_json::from_str::<Summary>(&json).unwrap(), summary);
-        // Of an engine without counters, as the first version wrote it.
+        // From an engine without counters, as the first version wrote it.
         let old = json.replace(
             "\"mean_visited\":2.5,\"mean_accessed\":9.25,\"expected_accessed\":11.5",
             "\"mean_merges\":null,\"expected_merges\":12.5",

@@ -1,4 +1,4 @@
-//! What is to be run: everything that is needed to have the run again, and what a file declares of itself.
+//! The specification of a run, sufficient to repeat it, and what a data file declares about itself.
 
 use std::path::{Path, PathBuf};
 
@@ -14,20 +14,20 @@ use crate::nearest::nearest;
 use crate::printable::name as printable;
 use crate::progress::Silent;
 
-/// What is asked for where nobody says otherwise, in the window and on the command line.
+/// Default settings of the window and the command line.
 ///
 /// Three defaults differ on purpose. The window's seed is 1, that of the cloud it shows first. The window
-/// searches in shuffled order, which the theory shown beside the counters assumes, and the command line in
-/// file order, so that equal distances come in the order of rows. And the window makes 1 warm-up and 5
-/// repeats, since somebody is waiting, where `warpscope run` makes 10 and 10.
+/// searches in shuffled order, which the theory shown with the counters assumes; the command line uses file
+/// order, so that ties are ordered by row. The window makes 1 warm-up and 5 repeats, since a user is waiting;
+/// `warpscope run` makes 10 and 10.
 pub mod usual {
     pub const K: usize = 32;
-    /// Queries that are drawn, or all rows where there are fewer.
+    /// Sampled queries, or all rows if there are fewer.
     pub const QUERIES: u64 = 1000;
-    /// Untimed and timed repeats of a run of a sweep.
+    /// Untimed and timed repeats of a sweep's runs.
     pub const WARMUP: u32 = 3;
     pub const REPEATS: u32 = 10;
-    /// Seeds generated clouds, drawn queries and shuffled order.
+    /// Seed for generated clouds, sampled queries and shuffled order.
     pub const SEED: u64 = 0;
 }
 
@@ -35,24 +35,25 @@ pub mod usual {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EngineChoice {
-    /// What the planner takes.
+    /// The planner's choice.
     #[default]
     Auto,
-    /// This one, with these parameters, or an error.
+    /// This engine with these parameters, or an error.
     #[serde(untagged)]
     Named(Method),
 }
 
 impl EngineChoice {
-    /// An engine that is left all its parameters.
+    /// An engine with default parameters.
     pub fn named(engine: EngineId) -> Self {
         Self::Named(Method::new(engine))
     }
 
-    /// Reads a list of choices, of which each may have alternatives: `cuda:window=8|16,kdtree` are three.
+    /// Parses a list of choices. Parameters may have alternatives: `cuda:window=8|16,kdtree` is three
+    /// choices.
     ///
     /// # Errors
-    /// The sentence of the first that cannot be, or that there are more than [`MOST_ALTERNATIVES`].
+    /// The first invalid choice, or more than [`MOST_ALTERNATIVES`].
     pub fn list(text: &str) -> Result<Vec<Self>, String> {
         let mut choices = Vec::new();
         for method in split_methods(text) {
@@ -60,13 +61,13 @@ impl EngineChoice {
                 choices.push(alternative.parse()?);
             }
             if choices.len() > MOST_ALTERNATIVES {
-                return Err(format!("there are more than {MOST_ALTERNATIVES} methods; give fewer of them"));
+                return Err(format!("more than {MOST_ALTERNATIVES} methods; give fewer"));
             }
         }
         Ok(choices)
     }
 
-    /// All engines, and `auto` before them.
+    /// All engines, preceded by `auto`.
     pub fn all() -> impl Iterator<Item = Self> {
         std::iter::once(Self::Auto).chain(registry::ENGINES.iter().map(|engine| Self::named(engine.id)))
     }
@@ -79,7 +80,7 @@ impl EngineChoice {
         })
     }
 
-    /// What is not left to the engine.
+    /// The parameters that were given.
     pub fn parameters(&self) -> &Parameters {
         static NONE: Parameters = Parameters::NONE;
         match self {
@@ -88,7 +89,7 @@ impl EngineChoice {
         }
     }
 
-    /// The most neighbours that an engine of these finds.
+    /// The largest k of these engines.
     pub fn k_limit(&self) -> usize {
         self.engines().map(|engine| engine.limits.k).max().unwrap_or(0)
     }
@@ -106,27 +107,27 @@ impl std::fmt::Display for EngineChoice {
 impl std::str::FromStr for EngineChoice {
     type Err = String;
 
-    /// Reads a choice and holds it against the registry.
+    /// Parses a choice and checks it against the registry.
     fn from_str(text: &str) -> Result<Self, String> {
         if text == "auto" {
             return Ok(Self::Auto);
         }
         let name = text.split_once(':').map_or(text, |(name, _)| name);
         if name == "auto" {
-            return Err("auto takes no parameters: name the engine that they are for".to_owned());
+            return Err("auto has no parameters; name the engine they belong to".to_owned());
         }
         let Some(engine) = name.parse().ok().and_then(registry::find) else {
             let list = if name.contains([',', '|']) {
-                " (one is taken here; sweep and verify take lists)"
+                " (only one is allowed here; sweep and verify accept lists)"
             } else {
                 ""
             };
             let names = registry::names();
             return Err(match nearest(name, names.iter().copied().chain(["auto"])) {
                 Some(meant) if list.is_empty() => {
-                    format!("there is no engine `{name}`: did you mean {meant}?")
+                    format!("unknown engine `{name}`: did you mean {meant}?")
                 }
-                _ => format!("there is no engine `{name}`; there are auto, {}{list}", names.join(", ")),
+                _ => format!("unknown engine `{name}`; available: auto, {}{list}", names.join(", ")),
             });
         };
         let method: Method = text.parse()?;
@@ -135,23 +136,23 @@ impl std::str::FromStr for EngineChoice {
     }
 }
 
-/// Whose neighbours are asked for.
+/// The queries of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuerySpec {
     /// Every row of the cloud.
     All,
-    /// This many rows of the cloud, drawn with the run's seed.
+    /// This many rows of the cloud, sampled with the run's seed.
     Count(u64),
     /// These records of the cloud's file, by 0-based number.
     Rows(Vec<u64>),
-    /// One place, in the units of the data's file: no row of it.
+    /// A point in the units of the data's file, not a row.
     At(Vec<f64>),
     /// A file of queries.
     File {
         #[serde(serialize_with = "crate::cloud::path_as_text")]
         path: PathBuf,
-        /// Which of its columns are coordinates.
+        /// Its coordinate columns.
         #[serde(default)]
         columns: ColumnChoice,
     },
@@ -166,26 +167,25 @@ pub struct RunSpec {
     pub k: usize,
     pub metric: Metric,
     pub engine: EngineChoice,
-    /// Where it runs; where nobody says, on the first device of the engine's kind.
+    /// The device; by default the first of the engine's kind.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device: Option<DeviceId>,
     pub order: Order,
-    /// Whether a query leaves its own row out.
+    /// Whether a query's own row is excluded.
     pub exclude_self: bool,
-    /// Seeds shuffled order and drawn queries.
+    /// Seed for shuffled order and sampled queries.
     pub seed: u64,
     /// Untimed repeats before the timed ones.
     pub warmup: u32,
     pub repeats: u32,
-    /// Whether rows with NaN or ±∞ (and, under the angular metric, zero rows) are left out instead of
-    /// refused.
+    /// Whether rows with NaN or ±∞ (and, under the angular metric, zero rows) are dropped instead of refused.
     pub drop_nonfinite: bool,
     /// Whether the profiled build runs too.
     pub profile: bool,
 }
 
 impl RunSpec {
-    /// One pass under l2, in the file's order, on the engine that `auto` takes.
+    /// One pass under l2, in file order, on the engine that `auto` chooses.
     pub fn new(data: Source, queries: QuerySpec, k: usize) -> Self {
         Self {
             data,
@@ -208,14 +208,14 @@ impl RunSpec {
 /// A file's attribute `distance`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declared {
-    /// As the file has it.
+    /// As written in the file.
     name: String,
-    /// `None` where it is not offered.
+    /// `None` if it is not supported.
     pub ranking: Option<Ranking>,
 }
 
 impl Declared {
-    /// What a file declares. One that cannot be read is reported when its data are.
+    /// Reads what a file declares. A file that cannot be read is reported when its data are read.
     pub fn of(path: &Path) -> Option<Self> {
         formats::attribute(path, "distance", &Silent)
             .ok()?
@@ -278,13 +278,13 @@ mod tests {
         let why = |text: &str| text.parse::<EngineChoice>().unwrap_err();
         assert_eq!(
             why("gpu"),
-            format!("there is no engine `gpu`; there are auto, {}", registry::names().join(", "))
+            format!("unknown engine `gpu`; available: auto, {}", registry::names().join(", "))
         );
         assert_eq!(
             why("lockstep:warps=8"),
             "the lockstep engine: unknown parameter `warps`; the engine has no parameters"
         );
-        assert!(why("cuda:warps=99").contains("warps = 99: must be 1 to 32"));
+        assert!(why("cuda:warps=99").contains("warps = 99: it may be 1 to 32"));
         // A recording may name what this program does not have.
         assert!(serde_json::from_str::<EngineChoice>("\"quantum:qubits=3\"").is_ok());
         assert!(serde_json::from_str::<EngineChoice>("\"Quantum!\"").is_err());

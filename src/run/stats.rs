@@ -1,4 +1,4 @@
-//! A few numbers out of many samples.
+//! Summary statistics of samples.
 
 use rayon::slice::ParallelSliceMut as _;
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub fn search_ms(samples: &[Sample]) -> Vec<f64> {
     repeats
 }
 
-/// Milliseconds of a phase of a run, the mean of those repeats that have it; `None` where none does.
+/// Mean milliseconds of a phase, over the repeats that have it; `None` if none does.
 pub fn mean_ms(samples: &[Sample], phase: Phase) -> Option<f64> {
     let of_phase = || samples.iter().filter(|sample| sample.phase == phase);
     let mut repeats: Vec<u32> = of_phase().map(|sample| sample.repeat).collect();
@@ -31,7 +31,7 @@ pub fn mean_ms(samples: &[Sample], phase: Phase) -> Option<f64> {
         .then(|| of_phase().map(|sample| sample.duration_ms).sum::<f64>() / repeats.len() as f64)
 }
 
-/// The value below which the share `p` (0 to 1) of the values lies, interpolated; NaN of none.
+/// The interpolated `p`-quantile (0 to 1); NaN without values.
 pub fn quantile(values: &[f64], p: f64) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -45,12 +45,12 @@ fn quantile_of_sorted(sorted: &[f64], p: f64) -> f64 {
     below + (above - below) * at.fract()
 }
 
-/// The middle value, or the mean of the two in the middle; NaN of none.
+/// The median; NaN without values.
 pub fn median(values: &[f64]) -> f64 {
     quantile(values, 0.5)
 }
 
-/// The mean, and the sample's standard deviation, 0 of a single value; `None` of none.
+/// The mean and the sample standard deviation, which is 0 for a single value; `None` without values.
 pub fn mean_and_deviation(values: &[f64]) -> Option<[f64; 2]> {
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
@@ -58,7 +58,7 @@ pub fn mean_and_deviation(values: &[f64]) -> Option<[f64; 2]> {
     (!values.is_empty()).then(|| [mean, (squares / (count - 1.0).max(1.0)).sqrt()])
 }
 
-/// How values are distributed: mean, ends and quantiles, as in [`quantile`].
+/// The distribution of values: mean, extremes and quantiles, as in [`quantile`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     pub mean: f64,
@@ -72,7 +72,7 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// `None` of no values.
+    /// `None` without values.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut sorted: Vec<f64> = values.into_iter().collect();
         if sorted.is_empty() {

@@ -1,4 +1,4 @@
-//! Many runs that differ in n, q, k, d or the engine.
+//! Runs that vary in n, q, k, d or the engine.
 
 use std::sync::Arc;
 
@@ -10,36 +10,36 @@ use crate::knn::{ProblemError, Setup};
 use crate::progress::Progress;
 use crate::text::{count, thousands};
 
-/// What is varied. An empty list leaves what the base says.
+/// The lists to vary. An empty list keeps the base's value.
 #[derive(Clone, Debug)]
 pub struct Sweep {
-    /// The run that all others are like.
+    /// The common settings.
     pub base: RunSpec,
     /// Points of a generated cloud.
     pub n: Vec<u64>,
-    /// In place of `n`: as many points as the work of a run is to be.
+    /// Replaces `n`: n follows from the work of a run.
     pub work: Option<Work>,
-    /// Whose neighbours; if empty, the base's queries, or all rows where there are fewer.
+    /// Queries; if empty, the base's, or all rows if there are fewer.
     pub q: Vec<QuerySpec>,
     /// Neighbours to report per query.
     pub k: Vec<usize>,
-    /// In place of `k`: neighbours as shares of n, in percent.
+    /// Replaces `k`: neighbours as percentages of n.
     pub shares: Vec<u32>,
     /// Dimensions of a generated cloud.
     pub d: Vec<u64>,
     pub engines: Vec<EngineChoice>,
-    /// Whether a run for more neighbours than its engine finds is left out rather than refused.
+    /// Whether a run whose k exceeds its engine's limit is skipped instead of refused.
     pub leaves_out: bool,
-    /// The memory that generated clouds and their answers have: n is halved until they fit.
+    /// Free memory for generated clouds and their answers; n is halved until they fit.
     pub room: Room,
 }
 
-/// Work that all runs of a sweep have in common, whatever their q and d: n follows from it.
+/// Work that all runs of a sweep have in common, for any q and d; it determines n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct Work {
     /// n·q·d.
     pub product: u64,
-    /// The most coordinates of a cloud, n·d, where the product would be more.
+    /// Limit on a cloud's coordinates, n·d, if the product would give more.
     #[serde(default = "Work::any")]
     pub values: u64,
 }
@@ -57,19 +57,19 @@ impl Work {
 /// Free memory in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// The host's.
+    /// Free memory of the host.
     pub host: u64,
-    /// The least of the devices'.
+    /// Smallest free memory of the devices.
     pub device: u64,
 }
 
 impl Room {
     pub const UNLIMITED: Self = Self { host: u64::MAX, device: u64::MAX };
 
-    /// Whether a generated cloud and its answers fit. A host has the points three times, as they are
-    /// generated, in the order of the search and in an engine's layout, and answers in the engine, downloaded
-    /// and reported. A device has both once, and some rows of a matrix of distances with what selects from
-    /// them: as it is made tile by tile, more of it only helps.
+    /// Whether a generated cloud and its answers fit. The host holds the points three times (as generated, in
+    /// search order and in an engine's layout) and the answers three times (in the engine, downloaded and
+    /// reported). A device holds both once, and some rows of a distance matrix with its selection; more rows
+    /// only help, as the matrix is computed tile by tile.
     fn holds(self, [n, q, k, d]: [u64; 4]) -> bool {
         const ROWS: u64 = 8;
         let (points, answers) =
@@ -97,7 +97,7 @@ pub enum Size {
 impl Size {
     pub const ALL: [Self; 4] = [Self::N, Self::Q, Self::K, Self::D];
 
-    /// As flags and columns spell it.
+    /// The name in flags and columns.
     pub fn name(self) -> &'static str {
         match self {
             Self::N => "n",
@@ -107,7 +107,7 @@ impl Size {
         }
     }
 
-    /// What it is a number of.
+    /// The meaning of the number.
     pub fn about(self) -> &'static str {
         match self {
             Self::N => "points",
@@ -132,13 +132,13 @@ impl Size {
 #[derive(Debug)]
 pub struct SweepRow {
     pub spec: RunSpec,
-    /// The cloud's axes; none where it could not be loaded.
+    /// The cloud's axes; empty if it could not be loaded.
     pub axes: Vec<Axis>,
     pub result: Result<RunRecord, RunError>,
 }
 
 impl Sweep {
-    /// A sweep in which nothing varies yet.
+    /// A sweep without variation.
     pub fn new(base: RunSpec) -> Self {
         Self {
             base,
@@ -154,7 +154,7 @@ impl Sweep {
         }
     }
 
-    /// The listed values of a size, ascending, each once; `None` stands for all queries, after all numbers.
+    /// The distinct listed values of a size, ascending; `None` stands for all queries and comes last.
     pub fn values(&self, size: Size) -> Vec<Option<u64>> {
         let count =
             |queries: &QuerySpec| if let QuerySpec::Count(count) = queries { Some(*count) } else { None };
@@ -169,19 +169,19 @@ impl Sweep {
         values
     }
 
-    /// Whether there are several values of a size. What follows from other sizes, as n does from work, does
-    /// not count.
+    /// Whether a size has several values. Sizes that follow from others, as n follows from work, do not
+    /// count.
     pub fn varies(&self, size: Size) -> bool {
         self.values(size).len() > 1 || (size == Size::K && self.shares.len() > 1)
     }
 
-    /// The only size of which it has several values; `None` if there is none or more than one.
+    /// The only size with several values, if there is exactly one.
     pub fn varied(&self) -> Option<Size> {
         let mut varied = Size::ALL.into_iter().filter(|size| self.varies(*size));
         varied.next().filter(|_| varied.next().is_none())
     }
 
-    /// All runs, those on one cloud after one another.
+    /// All runs, grouped by cloud.
     pub fn specs(&self) -> Vec<RunSpec> {
         let mut specs = self.all_specs();
         if self.leaves_out {
@@ -215,8 +215,8 @@ impl Sweep {
         specs
     }
 
-    /// The cloud of a combination, and how many points a generated one has. A number of points that it does
-    /// not say is left to the generator.
+    /// The cloud of a combination, and the number of points of a generated one. An unspecified number is left
+    /// to the generator.
     fn cloud(&self, n: Option<u64>, queries: &QuerySpec, d: Option<u64>) -> (Source, Option<u64>) {
         let Source::Generate { spec, seed } = &self.base.data else { return (self.base.data.clone(), None) };
         let own = generate::check(spec).ok();
@@ -235,7 +235,7 @@ impl Sweep {
         (Source::Generate { spec, seed: *seed }, fitted)
     }
 
-    /// The most points of n, n/2, n/4, … that fit, and no fewer than there are queries to draw from them.
+    /// The largest of n, n/2, n/4, … that fits, but not fewer points than sampled queries.
     fn fitted(&self, mut n: u64, q: Option<u64>, d: u64) -> u64 {
         let fits = |n: u64| {
             let k = self.neighbours_among(Some(n)).into_iter().max().unwrap_or(self.base.k);
@@ -247,7 +247,7 @@ impl Sweep {
         n
     }
 
-    /// The listed numbers of neighbours, among so many points.
+    /// The listed numbers of neighbours for a number of points.
     fn neighbours_among(&self, n: Option<u64>) -> Vec<usize> {
         match n {
             Some(n) if !self.shares.is_empty() => {
@@ -257,12 +257,12 @@ impl Sweep {
         }
     }
 
-    /// All numbers of neighbours that are asked for.
+    /// All requested numbers of neighbours.
     pub fn neighbours(&self) -> Vec<usize> {
         self.all_specs().iter().map(|spec| spec.k).collect()
     }
 
-    /// What is halved to fit, in a sentence; `None` if nothing is.
+    /// A sentence about sizes that were halved to fit; `None` if none were.
     pub fn halved(&self) -> Option<String> {
         let points = |sweep: &Self| -> Vec<u64> {
             let points = |spec: &RunSpec| match &spec.data {
@@ -287,32 +287,31 @@ impl Sweep {
         let more = if changed.is_empty() {
             String::new()
         } else {
-            format!(", and {} more likewise", count(changed.len() as u64, "size", "sizes"))
+            format!(", and {} more", count(changed.len() as u64, "size", "sizes"))
         };
         Some(format!(
-            "n = {} in place of {}{more}: {} are free",
+            "n = {} instead of {}{more}: only {} are free",
             thousands(fitted),
             thousands(wanted),
             free.join(" and ")
         ))
     }
 
-    /// Refuses what none of its clouds could make right: k out of range, no queries, a generator's spec that
-    /// makes no sense.
+    /// Refuses settings that are wrong for any cloud: k out of range, no queries, an invalid generator spec.
     ///
     /// # Errors
-    /// [`RunError::Problem`] and [`RunError::Cloud`], of the first run that cannot be.
+    /// [`RunError::Problem`] and [`RunError::Cloud`], for the first invalid run.
     pub fn check(&self) -> Result<(), RunError> {
         let all = self.all_specs();
         let some = self.specs();
-        // Where nothing is left, the first that is left out says why.
+        // If all runs are skipped, the first one says why.
         for spec in if some.is_empty() { all } else { some } {
             Setup::from(&spec).check_within(spec.engine.k_limit())?;
             if spec.queries == QuerySpec::Count(0) {
                 return Err(ProblemError::NoQueries.into());
             }
-            // How large a cloud may be is left to its run: the last of growing sizes may be too much, and
-            // that is a row.
+            // The size of a cloud is checked by its run: if the largest of several sizes is too much, that is
+            // a row.
             if let Source::Generate { spec, .. } = &spec.data {
                 generate::check(spec)?;
             }
@@ -320,8 +319,8 @@ impl Sweep {
         Ok(())
     }
 
-    /// Runs all, one after the other, and hands each row over as soon as it is there. A run that fails is a
-    /// row too and does not end the sweep; being cancelled does.
+    /// Makes all runs and passes each row on as soon as it is complete. A failed run is a row and does not
+    /// end the sweep; cancellation does.
     ///
     /// # Errors
     /// [`RunError::Cancelled`], and the first error of `on_row`.
@@ -334,14 +333,14 @@ impl Sweep {
         let specs = self.specs();
         let mut loaded: Option<(Source, Arc<PointCloud>)> = None;
         for (at, spec) in specs.iter().enumerate() {
-            // A run is a thousand units of progress.
+            // A run counts as a thousand units of progress.
             let mut stage = |_: &str, fraction: f32| {
                 progress.update(1000 * at as u64 + (fraction * 1000.0) as u64, 1000 * specs.len() as u64);
                 !progress.cancelled()
             };
             let cloud = match &loaded {
                 Some((source, cloud)) if *source == spec.data => Ok(Arc::clone(cloud)),
-                // Only the cancel flag is passed on: the bar counts runs.
+                // Pass on only the cancel flag, as the bar counts runs.
                 _ => cloud::load(&spec.data, spec.drop_nonfinite, &Quiet(progress))
                     .map(Arc::new)
                     .map_err(RunError::from),
@@ -378,7 +377,7 @@ impl Sweep {
     }
 }
 
-/// Passes on the wish to stop, and nothing else.
+/// Passes on cancellation, but not progress.
 struct Quiet<'a>(&'a dyn Progress);
 
 impl Progress for Quiet<'_> {
@@ -455,7 +454,7 @@ mod tests {
         let sweep = Sweep { q, d: vec![2, 4], k: vec![3], work, ..uniform() };
         let found = generated(&sweep);
         let clouds: Vec<&str> = found.iter().map(|(cloud, ..)| cloud.as_str()).collect();
-        // With one query there are no more than 512 coordinates.
+        // With one query there are at most 512 coordinates.
         assert_eq!(
             clouds,
             ["n=256,d=2", "n=128,d=2", "n=32,d=2", "n=128,d=4", "n=64,d=4", "n=16,d=4"]
@@ -490,16 +489,16 @@ mod tests {
         };
         assert_eq!(sweep.halved(), None);
         let room = |host, device| Sweep { room: Room { host, device }, ..sweep.clone() };
-        // Of a host's 16 MiB, three copies of 2¹⁸ points in 4 dimensions take 12.
+        // Of the host's 16 MiB, three copies of 2¹⁸ points in 4 dimensions need 12.
         assert_eq!(generated(&room(16 << 20, u64::MAX))[1].0, "uniform:n=262144,d=4");
         assert_eq!(
             room(16 << 20, u64::MAX).halved().unwrap(),
-            "n = 262,144 in place of 1,048,576: 16 MiB on the host are free"
+            "n = 262,144 instead of 1,048,576: only 16 MiB on the host are free"
         );
-        // And of a device's 1 MiB, 2¹⁴ points 256 KiB, and 8 rows of distances 512.
+        // Of the device's 1 MiB, 2¹⁴ points need 256 KiB, and 8 rows of distances 512 KiB.
         assert_eq!(generated(&room(16 << 20, 1 << 20))[1].0, "uniform:n=16384,d=4");
         assert_eq!(generated(&room(16 << 20, 1 << 20))[0].0, "uniform:n=1024,d=4");
-        // As many points stay as queries are drawn from them.
+        // At least as many points remain as queries are sampled.
         assert_eq!(
             generated(&room(0, 0)).iter().map(|(cloud, ..)| cloud.as_str()).collect::<Vec<_>>(),
             ["uniform:n=16,d=4"; 2]
@@ -508,7 +507,7 @@ mod tests {
             room(0, 0)
                 .halved()
                 .unwrap()
-                .contains(", and 1 size more likewise: 0 MiB on the host and 0 MiB on the device are free")
+                .contains(", and 1 size more: only 0 MiB on the host and 0 MiB on the device are free")
         );
     }
 
@@ -522,6 +521,6 @@ mod tests {
         let of = |spec: &RunSpec| format!("{} {}", spec.engine, spec.k);
         assert_eq!(sweep.specs().iter().map(of).collect::<Vec<_>>(), ["lockstep 8", "bits 8", "bits 2000"]);
         let none = Sweep { k: vec![2000], engines: EngineChoice::list("lockstep").unwrap(), ..sweep };
-        assert!(none.specs().is_empty() && none.check().is_err(), "nothing is left");
+        assert!(none.specs().is_empty() && none.check().is_err(), "all runs are skipped");
     }
 }

@@ -1,4 +1,4 @@
-//! A plain engine that tests can watch, slow down and break.
+//! A plain engine that tests can observe, slow down and break.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -14,45 +14,45 @@ use crate::knn::{
     Problem, Profile, Search, SetupPhase, WarpSpan, warp,
 };
 
-/// A chunk that was searched.
+/// A searched chunk.
 pub type Call = (Build, Range<usize>);
 
-/// What the engine did, and what it is told to do.
+/// Records what the engine did, and controls its behaviour.
 #[derive(Clone, Default)]
 pub struct Script {
     pub calls: Arc<Mutex<Vec<Call>>>,
     pub loads: Arc<Mutex<usize>>,
-    /// How often points were taken in: not where they were kept.
+    /// How often points were loaded; not counted if they were resident.
     pub uploads: Arc<Mutex<usize>>,
-    /// Loading finds no memory as long as points are kept.
+    /// Loading reports a lack of memory while points are resident.
     pub cramped: bool,
-    /// How long each query takes.
+    /// Time per query.
     pub per_query: Duration,
-    /// Panics when this many queries were searched.
+    /// Panics after this many queries.
     pub panic_after: Option<usize>,
-    /// Loading says that it is not available.
+    /// Loading reports the engine as unavailable.
     pub unavailable: bool,
     /// The first neighbour of this query is wrong.
     pub wrong_query: Option<usize>,
     /// Query 0 is wrong in the counted build.
     pub wrong_when_counted: bool,
-    /// More merges are counted than there should be.
+    /// Extra merges to count.
     pub extra_merges: u32,
-    /// The most multiply-adds of a first chunk; else what engines say that know nothing better.
+    /// Limit of the first chunk in multiply-adds; a default otherwise.
     pub first_work: Option<u64>,
-    /// There is no profile to collect.
+    /// There is no profile.
     pub unprofiled: bool,
-    /// Searches nothing, at once.
+    /// Returns at once without searching.
     pub idle: bool,
-    /// Searching fails, as a driver may.
+    /// Searching fails like a driver.
     pub device_fails: bool,
-    /// While it is set, searching fails as a device does that is lost, which sets `lost`.
+    /// While set, searching fails as for a lost device, which sets `lost`.
     pub loses_device: Arc<AtomicBool>,
     /// The device is lost.
     pub lost: Arc<AtomicBool>,
 }
 
-/// Compares every query with every point. Its counters say which query they are of.
+/// Compares every query with every point. Its counters identify the query.
 pub struct Plain {
     pub kind: EngineId,
     pub script: Script,
@@ -62,7 +62,7 @@ pub const FIRST_CHUNK: usize = 4;
 
 impl Engine for Plain {
     fn descriptor(&self) -> &'static Descriptor {
-        registry::find(self.kind).expect("it stands in for one of the registry")
+        registry::find(self.kind).expect("its id is in the registry")
     }
 
     fn device_id(&self) -> DeviceId {
@@ -112,7 +112,7 @@ impl Engine for Plain {
     }
 }
 
-/// Points that were taken in.
+/// Marks loaded points.
 struct Uploaded;
 
 struct PlainSearch<'a> {
@@ -201,7 +201,7 @@ impl Search for PlainSearch<'_> {
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        assert_ne!(self.build, Build::Timed, "only what counted can be collected");
+        assert_ne!(self.build, Build::Timed, "only a counting build can be collected");
         for query in self.last.clone() {
             answer.convergence.counted_by = warp::CONVERGENCE.to_owned();
             answer.measured.extend(&warp::MEASURES, [[2 + self.engine.script.extra_merges, query as u32, 1]]);
@@ -221,17 +221,17 @@ impl Search for PlainSearch<'_> {
     }
 }
 
-/// The engine as the lockstep one, without any tricks.
+/// A stand-in for the lockstep engine, without special behaviour.
 pub fn plain() -> Plain {
     Plain { kind: EngineId::new("lockstep"), script: Script::default() }
 }
 
-/// Engines that do as `script` has each, or cannot be opened.
+/// Engines that behave as `script` says, or cannot be opened.
 pub fn engines(mut script: impl FnMut(EngineId) -> Result<Script, EngineError> + Send + 'static) -> Engines {
     Engines::with(Box::new(move |kind, _| Ok(Box::new(Plain { kind, script: script(kind)? }))))
 }
 
-/// What an engine cannot be opened with where it has no driver.
+/// The error of an engine without a driver.
 pub fn no_driver(engine: EngineId) -> EngineError {
     EngineError::Unavailable { engine, why: "there is no driver".to_owned() }
 }
@@ -245,13 +245,13 @@ fn table(dims: usize, values: Vec<f64>) -> Table {
     Table { columns: (0..dims).map(|axis| Column { name: format!("c{axis}") }).collect(), values }
 }
 
-/// A cloud of rows in columns of these names.
+/// A cloud of rows with named columns.
 pub fn named(names: &[&str], values: Vec<f64>) -> Arc<PointCloud> {
     let columns = names.iter().map(|name| Column { name: (*name).to_owned() }).collect();
     Arc::new(PointCloud::from_table(Table { columns, values }, source(), None, true).unwrap())
 }
 
-/// Queries to a cloud, as of a file.
+/// Queries for a cloud, as if from a file.
 pub fn queries_to(data: &PointCloud, values: Vec<f64>) -> Arc<PointCloud> {
     Arc::new(PointCloud::from_table(table(data.dims(), values), source(), Some(data), false).unwrap())
 }
@@ -270,7 +270,7 @@ pub fn spec() -> RunSpec {
     RunSpec { warmup: 2, repeats: 3, ..RunSpec::new(source(), QuerySpec::All, 3) }
 }
 
-/// Small clouds and records for tests of what is made of them.
+/// Small clouds and records for tests of derived results.
 pub mod records {
     use std::sync::Arc;
 
@@ -278,12 +278,12 @@ pub mod records {
     use crate::knn::{Convergence, DeviceInfo, EngineId, Measured, Neighbors, Profile, WarpSpan, warp};
     use crate::run::{Phase, QuerySpec, RunFile, RunRecord, RunSpec, SCHEMA_VERSION, Sample, Summary};
 
-    /// n points in the unit cube about 0, from a linear congruence.
+    /// n pseudo-random points around 0, from a linear congruential generator.
     pub fn cloud(n: usize, dims: usize, seed: u64) -> Arc<PointCloud> {
         scaled(n, seed, &vec![1.0; dims])
     }
 
-    /// Points of four dimensions, each with its own extent.
+    /// Points in four dimensions, each with its own extent.
     #[cfg_attr(not(feature = "gui"), expect(dead_code, reason = "for tests of the window"))]
     pub fn stretched(n: usize, scales: [f64; 4]) -> Arc<PointCloud> {
         scaled(n, 1, &scales)
@@ -302,14 +302,14 @@ pub mod records {
         Arc::new(PointCloud::from_table(table, source, None, false).expect("a cloud"))
     }
 
-    /// What three queries counted, with these merges.
+    /// Counters of three queries, with these merges.
     pub fn measured(merges: [u32; 3]) -> Measured {
         let mut measured = Measured::default();
         measured.extend(&warp::MEASURES, (0..3).map(|query| [merges[query], 20 + query as u32, 2]));
         measured
     }
 
-    /// Three queries with k = 4, made by hand over 50 points.
+    /// Three queries with k = 4 over 50 points, made by hand.
     pub fn record() -> Arc<RunRecord> {
         let cloud = cloud(50, 2, 7);
         let mut convergence =
@@ -371,7 +371,7 @@ pub mod records {
         })
     }
 
-    /// [`record`] with the profile of a device of two multiprocessors: the first two queries are of one warp,
+    /// [`record`] with the profile of a device with two multiprocessors; the first two queries share a warp
     /// on the first.
     #[cfg_attr(not(feature = "gui"), expect(dead_code, reason = "for tests of the window"))]
     pub fn profiled_record() -> Arc<RunRecord> {

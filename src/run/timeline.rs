@@ -1,5 +1,4 @@
-//! A run laid out in time: what the host timed and, when the run was profiled, every warp on its
-//! multiprocessor.
+//! A run over time: the phases timed by the host and, if profiled, every warp on its multiprocessor.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BinaryHeap};
@@ -8,18 +7,18 @@ use std::ops::Range;
 use super::{Phase, RunRecord};
 use crate::knn::DeviceId;
 
-/// What has a row of warps.
+/// What the rows of warps belong to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
-    /// Of a GPU, by its number (`%smid`).
+    /// A multiprocessor of a GPU, by its number (`%smid`).
     #[default]
     Multiprocessor,
-    /// Of a CPU: a thread of the pool, which answers a query, or a block of them, after the other.
+    /// A thread of the CPU's pool, which answers queries, or blocks of them, one after the other.
     Thread,
 }
 
 impl Place {
-    /// One of them in labels and files.
+    /// The name of one in labels and files.
     pub fn name(self, number: u32) -> String {
         match self {
             Self::Multiprocessor => format!("SM {number}"),
@@ -27,7 +26,7 @@ impl Place {
         }
     }
 
-    /// One of the tracks of one of them. A thread does one thing at a time, and has one.
+    /// The name of a track. A thread has a single track.
     pub fn track(self, number: u32, track: usize) -> String {
         match self {
             Self::Multiprocessor => format!("{}, warp {track}", self.name(number)),
@@ -36,34 +35,34 @@ impl Place {
     }
 }
 
-/// See the module. Times are microseconds since the run began.
+/// See the module documentation. Times are in microseconds since the start of the run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
-    /// What the host timed, a track for each phase that occurred, in the order of a run.
+    /// Phases timed by the host, a track per phase, in the order of a run.
     pub phases: Vec<PhaseTrack>,
-    /// What the next are.
+    /// What [`Self::multiprocessors`] are.
     pub place: Place,
-    /// Where the warps of the profiled build ran, ascending; none without a profile. On a CPU, the threads
-    /// that answered the queries.
+    /// The warps of the profiled build by multiprocessor, ascending; empty without a profile. On a CPU, by
+    /// the threads that answered.
     pub multiprocessors: Vec<Multiprocessor>,
-    /// When the last span ends.
+    /// The end of the last span.
     pub end_us: f64,
 }
 
-/// All spans of one phase, in the order in which they began.
+/// All spans of one phase, by start time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PhaseTrack {
     pub phase: Phase,
-    /// Chunks of queries, or the one time that it was done.
+    /// Chunks of queries, or a single span.
     pub spans: Vec<PhaseSpan>,
 }
 
 /// One span on a track, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PhaseSpan {
-    /// By the host's clock.
+    /// Start, by the host's clock.
     pub start_us: f64,
-    /// The start, and as long as the device says it took.
+    /// The start plus the duration by the device's clock.
     pub stop_us: f64,
     /// The repeat, from 0.
     pub repeat: u32,
@@ -76,30 +75,29 @@ pub struct PhaseSpan {
 pub struct Multiprocessor {
     /// Index of the multiprocessor (`%smid`), or of the thread.
     pub sm: u32,
-    /// Warps one after the other: those of a track do not overlap, and each warp is on the first track that
-    /// was free.
+    /// Warps of a track do not overlap; each warp is on the first free track.
     pub tracks: Vec<Vec<WarpTime>>,
-    /// When warps began, ascending.
+    /// Start times of warps, ascending.
     starts: Vec<f64>,
-    /// When they ended, ascending.
+    /// End times of warps, ascending.
     stops: Vec<f64>,
 }
 
-/// A warp's time with its queries.
+/// A warp's time and its queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WarpTime {
-    /// By the device's clock, of which the first span is laid where the host began the profiled pass.
+    /// Start by the device's clock, aligned so that the first span begins with the profiled pass on the host.
     pub start_us: f64,
-    /// Likewise; of the last of its queries.
+    /// End of the last of its queries, likewise.
     pub stop_us: f64,
-    /// Queries of the run: a warp may own several, which are neighbours and began together.
+    /// Queries of the run; a warp may own several consecutive ones, which start together.
     pub queries: Range<u32>,
     /// The warp's slot on the multiprocessor.
     pub warp: u32,
 }
 
 impl Timeline {
-    /// Lays a run out.
+    /// The timeline of a run.
     pub fn of(record: &RunRecord) -> Self {
         let mut tracks: BTreeMap<Phase, Vec<PhaseSpan>> = BTreeMap::new();
         for sample in &record.samples {
@@ -123,19 +121,19 @@ impl Timeline {
         let of_phases = phases.iter().flat_map(|track| &track.spans).map(|span| span.stop_us);
         let of_warps =
             multiprocessors.iter().filter_map(|multiprocessor| multiprocessor.stops.last().copied());
-        // Cycles are a GPU's own.
+        // Only GPUs report cycles.
         let threads = record.device.id == Some(DeviceId::Cpu)
             && record.profile.as_ref().is_some_and(|profile| profile.phases.is_empty());
         let place = if threads { Place::Thread } else { Place::Multiprocessor };
         Self { end_us: of_phases.chain(of_warps).fold(0.0, f64::max), phases, place, multiprocessors }
     }
 
-    /// The most warps that any multiprocessor had at a time.
+    /// The largest number of simultaneous warps on a multiprocessor.
     pub fn most_warps(&self) -> usize {
         self.multiprocessors.iter().map(|multiprocessor| multiprocessor.tracks.len()).max().unwrap_or(0)
     }
 
-    /// Where a query's warp is: the place in [`Self::multiprocessors`], the track and the place on it.
+    /// The position of a query's warp: index in [`Self::multiprocessors`], track, and index on the track.
     pub fn place_of(&self, query: u32) -> Option<(usize, usize, usize)> {
         self.multiprocessors.iter().enumerate().find_map(|(at, multiprocessor)| {
             let tracks = multiprocessor.tracks.iter().enumerate();
@@ -149,32 +147,32 @@ impl Timeline {
 }
 
 impl Multiprocessor {
-    /// How many warps have begun and not ended.
+    /// The number of warps running at a time.
     pub fn active(&self, at_us: f64) -> usize {
         let before = |times: &[f64]| times.partition_point(|&time| time <= at_us);
         before(&self.starts) - before(&self.stops)
     }
 
-    /// When its first warp began and its last one ended.
+    /// The start of its first warp and the end of its last one.
     pub fn extent_us(&self) -> Option<[f64; 2]> {
         Some([*self.starts.first()?, *self.stops.last()?])
     }
 }
 
-/// A multiprocessor whose warps are laid out one by one, in the order in which they began.
+/// Lays out the warps of a multiprocessor one by one, by start time.
 #[derive(Default)]
 struct Layout {
     of: Multiprocessor,
-    /// Tracks whose last warp has not ended when the newest one begins, the soonest to end first.
+    /// Tracks whose last warp is still running when the newest one starts, by end time.
     busy: BinaryHeap<Reverse<Busy>>,
-    /// The other tracks, the lowest first.
+    /// The other tracks, lowest first.
     free: BinaryHeap<Reverse<usize>>,
-    /// How often a track was looked at, for the tests.
+    /// Number of heap operations, for tests.
     #[cfg(test)]
     steps: usize,
 }
 
-/// A track, by when its last warp ends.
+/// A busy track and the end of its last warp.
 struct Busy {
     stop_us: f64,
     track: usize,
@@ -201,9 +199,8 @@ impl PartialEq for Busy {
 impl Eq for Busy {}
 
 impl Layout {
-    /// Puts a warp on the first track that is free. Each track is taken from each heap once for a warp, so
-    /// that the time grows with the warps and not with their square where a file says that all of them
-    /// overlap.
+    /// Puts a warp on the first free track. Each warp costs a constant number of heap operations, so the time
+    /// does not become quadratic if a file claims that all warps overlap.
     fn push(&mut self, warp: WarpTime) {
         while self.busy.peek().is_some_and(|Reverse(busy)| busy.stop_us <= warp.start_us) {
             self.free.extend(self.busy.pop().map(|Reverse(busy)| Reverse(busy.track)));
@@ -319,7 +316,7 @@ mod tests {
 
     #[test]
     fn warps_take_the_first_free_track_and_own_their_queries() {
-        // Queries 0 and 1 are of one warp; 2 runs beside it; 3 follows 2 on its track; 4 is on another
+        // Queries 0 and 1 share a warp; 2 runs in parallel; 3 follows 2 on its track; 4 is on another
         // multiprocessor.
         let spans = vec![
             span(100, 300, 1, 0),
@@ -347,7 +344,7 @@ mod tests {
         let warp = &first.tracks[0][0];
         assert!(
             (warp.start_us - began).abs() < 1e-6 && (warp.stop_us - began - 0.3).abs() < 1e-6,
-            "the later of its queries ends it"
+            "it ends with the later of its queries"
         );
         assert_eq!(timeline.most_warps(), 2);
         assert_eq!([0.02, 0.06, 0.16, 0.35, 0.45].map(|us| first.active(began + us)), [1, 2, 2, 1, 0]);
@@ -369,10 +366,10 @@ mod tests {
             layout.push(warp(at, f64::from(at), 1e6 + f64::from(at)));
         }
         assert_eq!((layout.of.tracks.len(), layout.steps), (COUNT as usize, COUNT as usize));
-        // All are free then, and the first of them is taken.
+        // All tracks are free then, and the first one is used.
         layout.push(warp(COUNT, 2e6, 3e6));
         assert_eq!((layout.of.tracks[0].len(), layout.steps), (2, 2 * COUNT as usize + 1));
-        // Of two that are free the lower one, though the other ended first.
+        // Of two free tracks the lower one is used, even if the other became free earlier.
         let mut layout = Layout::default();
         for (at, (start, stop)) in [(0.0, 9.0), (1.0, 5.0), (2.0, 20.0), (10.0, 30.0)].into_iter().enumerate()
         {

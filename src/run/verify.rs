@@ -1,5 +1,5 @@
-//! Engines against the float64 oracle and against one another, on the points as they are searched, in f32;
-//! and against the file's own values ([`own_values`]).
+//! Checks engines against the float64 oracle and each other on the searched f32 points, and against the
+//! file's own values ([`own_values`]).
 
 pub mod own_values;
 
@@ -15,33 +15,32 @@ use crate::knn::{
 use crate::progress::Progress;
 use crate::text::Exact;
 
-/// What was found of an engine.
+/// The verdict on an engine.
 #[derive(Clone, Debug, Serialize)]
 pub struct EngineVerdict {
     pub engine: EngineId,
-    /// How it was to search; absent where all was left to it.
+    /// The method; absent with default parameters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<Method>,
-    /// On what it ran; absent where it cannot.
+    /// The device; absent if the engine cannot run.
     pub device: Option<DeviceInfo>,
     pub not_run: Option<String>,
     /// Queries that the oracle checked.
     pub queries: u64,
     /// The largest relative difference between a squared distance and the oracle's.
     pub largest_relative_error: f64,
-    /// Ranks where another point stands than the oracle names, as far away as that.
+    /// Ranks with another point than the oracle's at the same distance.
     pub ties: u64,
-    /// The engine before it to whose answer this one's is equal bit for bit; the first has nobody to be equal
-    /// to.
+    /// An earlier engine whose answer is identical bit for bit; absent for the first engine.
     pub equal_to: Option<EngineId>,
-    /// Whether counters and convergence were compared, too.
+    /// Whether counters and convergence were compared as well.
     pub counted: bool,
-    /// The first thing that is wrong with its answer.
+    /// The first wrong answer or difference.
     pub mismatch: Option<String>,
 }
 
 impl EngineVerdict {
-    /// The method, or the engine where all was left to it.
+    /// The method, or the engine with default parameters.
     pub fn name(&self) -> String {
         self.method.as_ref().map_or_else(|| self.engine.to_string(), ToString::to_string)
     }
@@ -63,21 +62,21 @@ impl EngineVerdict {
     }
 }
 
-/// What came of a verification.
+/// The result of a verification.
 #[derive(Clone, Debug)]
 pub struct Verified {
     pub verdicts: Vec<EngineVerdict>,
-    /// The answer of the first engine that is right, in positions.
+    /// The answer of the first correct engine, as positions.
     pub right: Option<Neighbors>,
 }
 
-/// Answers a problem by the named methods or, where none is named, with each engine that can run, on `device`
-/// or where each runs when nobody says, and checks the answers: neighbours with the oracle and among engines
-/// and builds, bit for bit; measures and convergence among twins, which count the same.
+/// Answers a problem with the named methods or, if none is named, with each engine that can run, on `device`
+/// or on each engine's default one. Checks neighbours against the oracle and between engines and builds, bit
+/// for bit; and measures and convergence between twins.
 ///
 /// # Errors
-/// When a named engine cannot run, when none can, and when an engine fails. A wrong answer is no error but a
-/// [`EngineVerdict::mismatch`].
+/// When a named engine cannot run, when none can, and when an engine fails. A wrong answer is not an error
+/// but an [`EngineVerdict::mismatch`].
 pub fn verify(
     problem: &Problem,
     named: &[Method],
@@ -85,7 +84,7 @@ pub fn verify(
     engines: &mut Engines,
     progress: &dyn Progress,
 ) -> Result<Verified, RunError> {
-    // In the order of the registry, and each once, whatever the order of the names.
+    // In registry order and without duplicates, regardless of the order of the names.
     let mut methods: Vec<Method> = registry::ENGINES.iter().map(|engine| Method::new(engine.id)).collect();
     if !named.is_empty() {
         let ranks = methods;
@@ -108,7 +107,7 @@ pub fn verify(
                 check(problem, &mut verdict, &answer, &answers, &verdicts, progress)?;
                 answers.push((verdicts.len(), answer));
             }
-            // What cannot run, or does not take such a problem, is wrong only if it was asked for by name.
+            // An engine that cannot run, or does not support the problem, is an error only if it was named.
             Err(RunError::Engine(error)) if named.is_empty() && error.is_refusal() => {
                 verdict.not_run = Some(match error {
                     EngineError::Unavailable { why, .. } => why,
@@ -126,7 +125,7 @@ pub fn verify(
     Ok(Verified { verdicts, right })
 }
 
-/// An engine's answer, and how its builds differ, if they do.
+/// An engine's answer, and a difference between its builds, if any.
 fn ask(
     problem: &Problem,
     method: &Method,
@@ -149,19 +148,19 @@ fn ask(
     Ok((device, answer, mismatch))
 }
 
-/// Compares an answer with the ones before it, and with the oracle unless one of those is the same.
+/// Compares an answer with the previous ones, and with the oracle unless a previous one is identical.
 fn check(
     problem: &Problem,
     verdict: &mut EngineVerdict,
     answer: &Answer,
-    // Each answer with the place of its verdict: two methods of one engine have one each.
+    // Each answer with the index of its verdict, as one engine may have several methods.
     before: &[(usize, Answer)],
     verdicts: &[EngineVerdict],
     progress: &dyn Progress,
 ) -> Result<(), RunError> {
     let (mut difference, mut equal) = (None, None);
     for (other, theirs) in before.iter().map(|(at, theirs)| (&verdicts[*at], theirs)) {
-        // Whoever differs from a wrong answer is not wrong for that.
+        // Differing from a wrong answer is not an error.
         if other.mismatch.is_some() {
             continue;
         }
@@ -192,7 +191,7 @@ fn check(
             (verdict.queries, verdict.largest_relative_error, verdict.ties) =
                 (report.queries as u64, report.largest_relative_error, report.ties);
         }
-        // The oracle's word before that of other engines.
+        // The oracle's verdict takes precedence over differences between engines.
         Err(mismatch) => {
             verdict.mismatch = Some(format!("the oracle against {}: {mismatch}", verdict.name()))
         }
@@ -201,7 +200,7 @@ fn check(
     Ok(())
 }
 
-/// Where two answers differ in a bit.
+/// The first bitwise difference between two answers.
 fn first_difference(problem: &Problem, a: &Neighbors, b: &Neighbors) -> Option<String> {
     (0..problem.q()).find_map(|query| {
         let ((positions_a, distances_a), (positions_b, distances_b)) = (a.of(query), b.of(query));
@@ -220,16 +219,16 @@ fn first_difference(problem: &Problem, a: &Neighbors, b: &Neighbors) -> Option<S
     })
 }
 
-/// Whether two methods, of these engines, count the same: of one algorithm that has a twin, whose parameters
-/// are tuning alone. Other engines' parameters change what they count: two methods of `warp-select` with
-/// queues of other lengths merge at other times.
+/// Whether the counters of two engines' methods are comparable: the engines implement one algorithm with a
+/// twin, whose parameters are tuning only. Parameters of other engines change the counters: `warp-select`
+/// with other queue lengths merges at other times.
 pub fn count_alike(a: EngineId, b: EngineId) -> bool {
     let algorithm = |id| registry::find(id).map_or(id, Descriptor::algorithm);
     algorithm(a) == algorithm(b)
         && registry::ENGINES.iter().any(|engine| engine.twin_of == Some(algorithm(a)))
 }
 
-/// Where the counters or the convergence of two answers differ, when both have them.
+/// The first difference in counters or convergence, if both answers have them.
 fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
     if a.measured.is_empty() || b.measured.is_empty() {
         return None;
@@ -246,7 +245,7 @@ fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
         if !a.measured.of(query).eq(b.measured.of(query)) {
             return Some(format!("query {query}: {}, and {}", counted(a), counted(b)));
         }
-        // An engine that keeps no history has none of any query.
+        // Engines without a history have none for any query.
         if a.convergence.queries() == 0 && b.convergence.queries() == 0 {
             return None;
         }
@@ -331,7 +330,7 @@ mod tests {
             .iter()
             .filter_map(|verdict| verdict.mismatch.as_ref().map(|why| (verdict.engine, why)))
             .collect();
-        // The k-d tree is right, and not blamed for differing from the twin, with which it cannot agree.
+        // The k-d tree is correct and is not blamed for differing from the wrong twin.
         assert_eq!(wrong[0].0, LOCKSTEP);
         assert!(wrong[0].1.starts_with("the oracle against lockstep: query 7, rank 0"), "{wrong:?}");
         assert_eq!(wrong.len(), 1, "{wrong:?}");

@@ -1,8 +1,8 @@
 //! The thread that owns the engines.
 //!
-//! Two bounded channels: the window sends [`Job`]s and polls [`Event`]s. The worker calls `wake` after each
-//! event. Neither side ever waits for the other: a new job takes the place of the one that waits, progress
-//! that nobody reads is left out, and a result makes room for itself.
+//! The window sends [`Job`]s and polls [`Event`]s over two bounded channels. The worker calls `wake` after
+//! each event. Neither side waits for the other: a new job replaces the waiting one, unread progress is
+//! dropped, and a result displaces older events.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,10 +15,10 @@ use super::ask::push_out;
 use super::{Engines, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
 
-/// Names a job; later jobs have larger numbers.
+/// Identifies a job; later jobs have larger numbers.
 pub type JobId = u64;
 
-/// A run to do.
+/// A run to execute.
 #[derive(Clone, Debug)]
 pub struct Job {
     pub id: JobId,
@@ -29,12 +29,12 @@ pub struct Job {
     pub query_cloud: Option<Arc<PointCloud>>,
 }
 
-/// What the worker says.
+/// A message from the worker.
 #[derive(Debug)]
 pub enum Event {
     Progress {
         id: JobId,
-        /// What it is at, for the status line: "loading the problem", "repeat 3 of 10", …
+        /// The current step, for the status line: "loading the problem", "repeat 3 of 10", …
         stage: String,
         /// 0 to 1 over the whole job.
         fraction: f32,
@@ -50,24 +50,24 @@ pub enum Event {
     },
 }
 
-/// Progress is told no more often.
+/// Minimum interval between progress events.
 const PROGRESS_EVERY: Duration = Duration::from_millis(50);
 
-/// Events that wait for a window that does not poll.
+/// Events buffered for a window that does not poll.
 const EVENTS: usize = 64;
 
-/// Counts submissions. Job ids are the window's, and nothing keeps it from using one twice.
+/// Numbers submissions, as the window may reuse job ids.
 type Ticket = u64;
 
-/// The ticket of nobody.
+/// The ticket of no submission.
 const NOBODY: Ticket = 0;
 
-/// What both sides see.
+/// State shared by both sides.
 #[derive(Default)]
 struct Wishes {
-    /// The latest submission; every other one's work is stale.
+    /// The latest submission; work on any other is stale.
     wanted: AtomicU64,
-    /// The submission that was asked to stop.
+    /// The submission to stop.
     cancelled: AtomicU64,
 }
 
@@ -81,11 +81,11 @@ impl Wishes {
     }
 }
 
-/// The worker thread's handle: dropped, it cancels what runs and joins.
+/// Handle of the worker thread. Dropping it cancels the current job and joins.
 pub struct Worker {
-    /// `None` once the worker is being dropped.
+    /// `None` while the worker is dropped.
     jobs: Option<Sender<(Ticket, Job)>>,
-    /// Takes a job that waits out of the way of a newer one.
+    /// Removes a waiting job when a newer one arrives.
     waiting: Receiver<(Ticket, Job)>,
     events: Receiver<(Ticket, Event)>,
     wishes: Arc<Wishes>,
@@ -97,12 +97,12 @@ impl Worker {
     /// Starts the thread. `wake` is called after every event.
     ///
     /// # Errors
-    /// When the system has no thread to give.
+    /// When no thread can be spawned.
     pub fn spawn(wake: impl Fn() + Send + 'static) -> std::io::Result<Self> {
         Self::spawn_with(Engines::default(), wake)
     }
 
-    /// The points of the last run, to be shared.
+    /// The points of the last run, for sharing.
     pub fn resident(&self) -> &Resident {
         &self.resident
     }
@@ -127,20 +127,21 @@ impl Worker {
         Ok(Self { jobs: Some(jobs), waiting, events, wishes, resident, thread: Some(thread) })
     }
 
-    /// Cancels what runs or waits, and starts this instead. Nothing more is heard of the job before.
+    /// Cancels the current and waiting jobs and starts this one. No further events of earlier jobs are
+    /// delivered.
     pub fn submit(&self, job: Job) {
         let Some(jobs) = &self.jobs else { return };
         let ticket = self.wishes.wanted.fetch_add(1, Ordering::AcqRel) + 1;
         push_out(jobs, &self.waiting, (ticket, job));
     }
 
-    /// Asks the job to stop, whether it runs or waits; [`Event::Failed`] with [`RunError::Cancelled`]
-    /// follows, or its result where it was done already.
+    /// Cancels the job, running or waiting. [`Event::Failed`] with [`RunError::Cancelled`] follows, or the
+    /// result if it was already complete.
     pub fn cancel(&self) {
         self.wishes.cancelled.store(self.wishes.wanted.load(Ordering::Acquire), Ordering::Release);
     }
 
-    /// The next event, if there is one; never waits.
+    /// The next event, if there is one; never blocks.
     pub fn try_recv(&self) -> Option<Event> {
         self.events.try_iter().find(|(ticket, _)| self.wishes.wanted(*ticket)).map(|(_, event)| event)
     }
@@ -151,30 +152,30 @@ impl Drop for Worker {
         self.wishes.wanted.store(NOBODY, Ordering::Release);
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            // It contains the panics of jobs; one that got out is on stderr already.
+            // Panics of jobs are caught; any other one is on stderr already.
             let _ = thread.join();
         }
     }
 }
 
-/// How the thread speaks.
+/// The thread's event sender.
 struct Mouth {
     sender: Sender<(Ticket, Event)>,
-    /// Takes events that nobody reads out of the way of a result.
+    /// Removes unread events to make room for a result.
     unread: Receiver<(Ticket, Event)>,
     wishes: Arc<Wishes>,
     wake: Box<dyn Fn() + Send>,
 }
 
 impl Mouth {
-    /// Says something that may be lost.
+    /// Sends an event that may be dropped.
     fn mention(&self, ticket: Ticket, event: Event) {
         if self.wishes.wanted(ticket) && self.sender.try_send((ticket, event)).is_ok() {
             (self.wake)();
         }
     }
 
-    /// Says something that must not be lost. What it pushes out is progress, or of a job that was replaced.
+    /// Sends an event that must arrive. It displaces progress, or events of replaced jobs.
     fn tell(&self, ticket: Ticket, event: Event) {
         if self.wishes.wanted(ticket) {
             push_out(&self.sender, &self.unread, (ticket, event));
@@ -183,7 +184,7 @@ impl Mouth {
     }
 }
 
-/// The thread's own side.
+/// The worker thread's side.
 struct Thread {
     jobs: Receiver<(Ticket, Job)>,
     mouth: Mouth,
@@ -207,7 +208,7 @@ impl Thread {
         let mut told: Option<Instant> = None;
         let mut stage = |stage: &str, fraction: f32| {
             let now = Instant::now();
-            // What comes before the first query may be followed by a long silence, and is told at once.
+            // Steps before the first query may take long, so they are reported at once.
             if fraction == 0.0 || told.is_none_or(|told| now - told >= PROGRESS_EVERY) {
                 mouth.mention(ticket, Event::Progress { id: job.id, stage: stage.to_owned(), fraction });
                 told = Some(now);
@@ -239,7 +240,7 @@ mod tests {
         (Worker::spawn_with(engines, wake).unwrap(), wakes)
     }
 
-    /// Jobs of different ids have as many rows.
+    /// Each job has as many rows as its id.
     fn job(id: JobId) -> Job {
         Job { id, spec: spec(), cloud: squares(id as usize), query_cloud: None }
     }
@@ -280,7 +281,7 @@ mod tests {
         let Some(Event::Finished { id: 100, record }) = events.last() else { panic!("{events:?}") };
         assert_eq!(record.neighbors.queries(), 100);
         assert!(events.len() > 3, "{events:?}");
-        // Events with a fraction of 0 and the last are sent at once.
+        // Events with fraction 0 and the last one are sent at once.
         let most = 10 + began.elapsed().as_millis() / PROGRESS_EVERY.as_millis();
         assert!((events.len() as u128) < most, "{events:?}");
         while wakes.load(Ordering::Relaxed) < events.len() {
@@ -306,7 +307,7 @@ mod tests {
         }
         for event in until_end(&worker) {
             let (Event::Progress { id, .. } | Event::Finished { id, .. } | Event::Failed { id, .. }) = event;
-            assert_eq!(id, 20, "something was heard of a job that was replaced");
+            assert_eq!(id, 20, "an event of a replaced job arrived");
         }
         std::thread::sleep(Duration::from_millis(50));
         assert!(worker.try_recv().is_none());
@@ -393,8 +394,8 @@ mod tests {
         let wishes = Arc::clone(&worker.wishes);
         let began = Instant::now();
         drop(worker);
-        // The whole job takes six seconds or more.
+        // The whole job takes at least six seconds.
         assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
-        assert_eq!(Arc::strong_count(&wishes), 1, "the thread is gone, and what it held");
+        assert_eq!(Arc::strong_count(&wishes), 1, "the thread has ended and released its state");
     }
 }

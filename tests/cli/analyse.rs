@@ -30,7 +30,7 @@ fn each_analysis_writes_columns_and_a_summary_line() {
     assert_eq!(done.stderr, "");
     for said in [
         "rows.csv, 8 points in 1 dimension",
-        "k = 2, l2, without the row itself, by lockstep on ",
+        "k = 2, l2, excluding the row itself, by lockstep on ",
         "distance to the 2nd neighbour: ",
         "largest: row 7 (29.0)",
         "column kind, 2 labels: ",
@@ -122,12 +122,12 @@ fn a_label_column_used_as_a_coordinate_is_noted() {
     let done = place.ok("analyse rows.csv --columns x,y -k 1 --engine lockstep --labels y");
     assert_eq!(
         done.stderr,
-        "note: column `y` is a coordinate, too, and decides who is near: leave it out with --columns\n"
+        "note: column `y` is also a coordinate and affects the distances; exclude it with --columns\n"
     );
     let unchosen = place.ok("analyse rows.csv -k 1 --engine lockstep --labels y --json");
     assert_eq!(
         unchosen.stderr,
-        "note: column `y` holds the labels, and is no coordinate unless --columns names it\n"
+        "note: column `y` has the labels and is not used as a coordinate; include it with --columns\n"
     );
     let chosen = place.ok("analyse rows.csv --columns x -k 1 --engine lockstep --labels y --json");
     assert_eq!(
@@ -148,7 +148,7 @@ fn invalid_arguments_are_refused() {
         (
             2,
             format!("{rows} --duplicates -1"),
-            "invalid value '-1' for '--duplicates <EPS>': `-1` is no distance, 0 or more",
+            "invalid value '-1' for '--duplicates <EPS>': invalid distance `-1`: must be 0 or more",
         ),
         (
             2,
@@ -158,27 +158,23 @@ fn invalid_arguments_are_refused() {
         (
             2,
             format!("{rows} --density --out rows.csv"),
-            "cannot write: a file that is read would be lost; choose another name: rows.csv",
+            "cannot write: this would overwrite an input file; choose another name: rows.csv",
         ),
         (
             2,
             format!("{rows} --graph g.npz"),
-            "--graph: an .npz holds several kinds: give --graph-as umap or csr: g.npz",
+            "--graph: an .npz has several formats; add --graph-as umap or csr: g.npz",
         ),
-        (
-            2,
-            format!("{rows} --graph g.csv --graph-as csr"),
-            "--graph: it is written as .npz, and the name must end in that: g.csv",
-        ),
+        (2, format!("{rows} --graph g.csv --graph-as csr"), "--graph: the name must end in .npz: g.csv"),
         (
             2,
             format!("{rows} --graph a.csv --density --out a.csv"),
-            "--out and --graph are the same file; choose another name for one of them",
+            "--out and --graph name the same file; change one of them",
         ),
         (
             1,
             format!("{rows} --overlap short.csv"),
-            "--overlap: the clouds are not of the same rows: 8 points here and 2 there: short.csv",
+            "--overlap: the clouds have different rows: 8 points here and 2 there: short.csv",
         ),
         (1, "one.csv --density".to_owned(), "one point has no neighbours; at least two are needed: one.csv"),
         (1, format!("{rows} --labels y"), ""),
@@ -192,10 +188,10 @@ fn invalid_arguments_are_refused() {
     assert!(
         place
             .fails(2, "analyse rows.csv")
-            .starts_with("nothing is asked for: give one or more of --density, ")
+            .starts_with("no analysis selected; give one or more of --density, ")
     );
     let both = place.fails(2, "analyse rows.csv --density --leaks short.csv --eps 1 --out o.csv");
-    assert!(both.ends_with("ask for leaks in a call of its own"), "{both}");
+    assert!(both.ends_with("run --leaks separately"), "{both}");
 }
 
 #[cfg(unix)]

@@ -31,8 +31,8 @@ fn knn_infers_coordinates_and_notes_them() {
     );
     assert_eq!(report["metric"], "haversine");
     let note = "note: searches longitude_deg, latitude_deg (by name), not id (id), dme_latitude_deg, \
-                dme_longitude_deg (mostly empty), frequency_khz, elevation_ft (other numbers); --columns \
-                chooses others\n";
+                dme_longitude_deg (mostly empty), frequency_khz, elevation_ft (other numbers); override \
+                with --columns\n";
     assert_eq!((done.searches.as_str(), report["columns_by"].as_str()), (note, Some("by name")));
     assert_eq!(
         place.ok("knn beacons.csv rows:1 -k 2 --engine kdtree -o - --quiet").searches,
@@ -64,8 +64,8 @@ fn labels_and_ids_are_not_coordinates() {
     place.write("plants.csv", &format!("plant_id,width,height,class\n{rows}"));
     let done = place.ok("knn plants.csv all -k 3 --engine kdtree --json");
     assert_eq!(json(&done.stdout)["columns"], serde_json::json!(["width", "height"]));
-    let note = "note: searches width, height (by value), not class (label), plant_id (id); --columns \
-                chooses others\n";
+    let note = "note: searches width, height (by value), not class (label), plant_id (id); override with \
+                --columns\n";
     assert_eq!(done.searches, note);
     // All commands follow the same rule.
     let run =
@@ -86,16 +86,16 @@ fn labels_and_ids_are_not_coordinates() {
     // The heading alone decides the role of columns that are not read.
     place.write("scan.csv", "x,y,point_id,mass,name\n1,2,7,0.5,a\n3,4,8,0.5,b\n");
     let note =
-        "note: searches x, y (by name), not point_id (id), mass (other numbers); --columns chooses others\n";
+        "note: searches x, y (by name), not point_id (id), mass (other numbers); override with --columns\n";
     assert_eq!(place.ok("knn scan.csv all -k 1 --engine kdtree --json").searches, note);
     place.write("plane.csv", "width,height\n1,2\n3,4\n5,9\n");
-    let note = "note: searches width, height (all numeric columns); --columns chooses others\n";
+    let note = "note: searches width, height (all numeric columns); override with --columns\n";
     assert_eq!(place.ok("knn plane.csv all -k 1 --engine kdtree --json --quiet").searches, note);
     let vectors: String =
         (0..60).map(|at| format!("{} {} {}\n", at * 7 % 50, at * 11 % 50, at % 3)).collect();
     place.write("vectors.txt", &vectors);
     place.ok("generate uniform:n=9,d=2 plane.fvecs");
-    let note = "note: searches x, y (every value of a row); --columns chooses others\n";
+    let note = "note: searches x, y (every value of a row); override with --columns\n";
     assert_eq!(place.ok("knn plane.fvecs all -k 1 --engine kdtree --json").searches, note);
     assert_eq!(
         place.ok("knn plane.fvecs all -k 1 --engine kdtree --json --quiet").searches,
@@ -202,10 +202,7 @@ fn a_column_cannot_be_two_coordinates() {
             let refused = place.fails(2, &format!("{command} --columns {columns}"));
             assert_eq!(
                 refused,
-                format!(
-                    "column `{twice}` was named already in another way; a column is one coordinate: \
-                     plane.csv"
-                ),
+                format!("column `{twice}` given twice, by different names: plane.csv"),
                 "{command}"
             );
         }
@@ -214,10 +211,7 @@ fn a_column_cannot_be_two_coordinates() {
     assert!(place.ok("knn cases.csv -k 1 --columns x,X").stdout.contains("2 dimensions"), "these are two");
     for (columns, twice) in [("x,y,x", "x"), ("0-1,1", "1")] {
         let refused = place.fails(2, &format!("knn plane.csv --columns {columns}"));
-        assert!(
-            refused.contains(&format!("column `{twice}` is named twice; a column is one coordinate")),
-            "{refused}"
-        );
+        assert!(refused.contains(&format!("column `{twice}` given twice")), "{refused}");
     }
 }
 

@@ -144,22 +144,22 @@ fn a_failed_program_is_reported_with_its_last_line() {
 fn invalid_comparisons_are_usage_errors() {
     let place = Place::new();
     for (args, part) in [
-        ("compare --method lockstep --method kdtree", "what both are to run is missing"),
-        ("compare --method lockstep --method kdtree -- sweep", "what both are to run is missing"),
+        ("compare --method lockstep --method kdtree", "the command to run is missing"),
+        ("compare --method lockstep --method kdtree -- sweep", "the command to run is missing"),
         ("compare --method lockstep -- run", "give --exe twice or --method twice"),
         ("compare --exe a -- run", "give --exe twice or --method twice"),
         ("compare --exe a --exe b --exe c -- run", "give --exe twice or --method twice"),
-        ("compare --method lockstep --method kdtree -- run --engine bvh", "leave out --engine"),
-        ("compare --exe a --exe b -- run --out=there", "`--out` of the runs is not taken"),
-        ("compare --method lockstep --method gpu -- run", "there is no engine `gpu`"),
+        ("compare --method lockstep --method kdtree -- run --engine bvh", "drop --engine"),
+        ("compare --exe a --exe b -- run --out=there", "`--out` cannot be used in the runs"),
+        ("compare --method lockstep --method gpu -- run", "unknown engine `gpu`"),
         (
             "compare --exe a --exe b --pairs 4 -- run",
             "must be between 5 and 1000000: fewer pairs give no 95 % confidence interval",
         ),
         ("compare a b --pairs 20", "cannot be used with"),
-        ("compare a b -- run", "not with two saved runs"),
+        ("compare a b -- run", "cannot be used with two saved runs"),
         ("compare a b --exe c -- run", "cannot be used with"),
-        ("compare a b --fail-if-slower 5", "it is a percentage, such as 5%"),
+        ("compare a b --fail-if-slower 5", "expected a percentage, such as 5%"),
         ("compare a b --fail-if-slower=-5%", "percent"),
     ] {
         let refused = place.fails(2, args);
@@ -239,7 +239,7 @@ fn outliers_are_excluded_and_missing_repeats_counted() {
         "{few}"
     );
     let unknown = place.call("compare slow.csv short.csv --fail-if-slower 5%");
-    let why = "error: whether the second is slower by 5 % cannot be said: too few repeats: run 2 more\n";
+    let why = "error: cannot decide whether the second is slower by 5 %: too few repeats: run 2 more\n";
     assert_eq!((unknown.code, unknown.stderr.as_str()), (1, why));
 }
 
@@ -294,15 +294,15 @@ fn quiet_hides_notes_but_not_errors() {
         &(0..1200).fold("x,y\n".to_owned(), |rows, at| rows + &format!("{at},{}\n", at * 7 % 13)),
     );
     let run = "run --input points.csv --k 2 --engine kdtree --warmup 0 --repeats 1";
-    assert!(place.ok(run).stderr.starts_with("note: 1,000 of 1,200 rows"));
+    assert!(place.ok(run).stderr.starts_with("note: querying 1,000 of 1,200 rows"));
     let quiet = place.ok(&format!("{run} --quiet"));
     assert_eq!(
         (quiet.stderr.as_str(), quiet.stdout.contains("queries"), quiet.searches.is_empty()),
         ("", true, false),
         "names alone do not imply coordinates"
     );
-    assert_eq!(place.ok("info points.csv --quiet").stderr, "", "every command accepts --quiet");
-    assert_eq!(place.ok(&format!("--quiet {run}")).stderr, "", "also before the command");
-    assert!(place.fails(2, "points.csv info points.csv").starts_with("a file before the command: "));
+    assert_eq!(place.ok("info points.csv --quiet").stderr, "", "every command has it");
+    assert_eq!(place.ok(&format!("--quiet {run}")).stderr, "", "before the command, too");
+    assert!(place.fails(2, "points.csv info points.csv").starts_with("the file must come after the command"));
     assert!(place.fails(1, "run --input none.csv --quiet").contains("none.csv"));
 }

@@ -10,7 +10,7 @@ fn inputs_and_read_only_files_are_not_overwritten() {
     place.write("own.csv", rows);
     let error =
         place.fails(2, "run --engine lockstep --input own.csv --k 1 --queries all --neighbors own.csv");
-    assert_eq!(error, "cannot write: the cloud that is searched would be lost; choose another name: own.csv");
+    assert_eq!(error, "cannot write: this would overwrite the searched cloud; choose another name: own.csv");
     place.write("kept.csv", "mine");
     fs::set_permissions(place.path("kept.csv"), std::os::unix::fs::PermissionsExt::from_mode(0o444)).unwrap();
     let error = place.fails(1, "generate uniform:n=3 kept.csv");
@@ -78,8 +78,7 @@ fn invalid_picture_options_are_refused_before_the_work() {
     let cases = [
         (
             "lesson --frames b --png b/frame-0001.png",
-            "cannot write: two of the files would be one; give each a name of its own: b/frame-0001.png"
-                .to_owned(),
+            "cannot write: two outputs have the same path; rename one: b/frame-0001.png".to_owned(),
         ),
         (
             "lesson --lesson sort --gif a.gif --from 9 --to 4",
@@ -89,7 +88,7 @@ fn invalid_picture_options_are_refused_before_the_work() {
         ("lesson --lesson sort --gif a.gif --every 0", "every = 0: must be at least 1".to_owned()),
         (
             "lesson --lesson sort --gif a.gif --pace 0",
-            "--pace 0: a picture stays 0.02 to 100 seconds".to_owned(),
+            "--pace 0: must be between 0.02 and 100 seconds".to_owned(),
         ),
         (
             "lesson --lesson sort --png a.png --scale 99",
@@ -97,12 +96,9 @@ fn invalid_picture_options_are_refused_before_the_work() {
         ),
         (
             "lesson --lesson sort --png a.png --take sorted",
-            "--take sorted: this lesson has as-drawn".to_owned(),
+            "--take sorted: unknown order; this lesson has as-drawn".to_owned(),
         ),
-        (
-            "lesson --lesson sort --gif",
-            "--gif: it needs a name, or --out DIR, where it is called lesson.gif".to_owned(),
-        ),
+        ("lesson --lesson sort --gif", "--gif: add a file name, or --out DIR for DIR/lesson.gif".to_owned()),
         (
             "lesson --lesson sort --k 9999 --png a.png",
             "k = 9999: a warp of 8 lanes holds up to 256 neighbours, 32 per lane".to_owned(),
@@ -113,8 +109,8 @@ fn invalid_picture_options_are_refused_before_the_work() {
     }
     for (args, message) in [
         ("lesson --lesson sort", "--out"),
-        ("lesson --lesson sort --png a.png --size 320x200", "a picture has no room below 960x540"),
-        ("lesson --lesson sort --png a.png --size large", "a size is width x height, such as 1280x720"),
+        ("lesson --lesson sort --png a.png --size 320x200", "must be at least 960x540"),
+        ("lesson --lesson sort --png a.png --size large", "expected WIDTHxHEIGHT, such as 1280x720"),
         ("lesson --lesson sort --png a.png --text 99", "99 is not in 8..=48"),
         ("lesson --lesson sort --gif a.gif --at 3", "--png"),
         ("lesson --lesson sort --gif a.gif --level bit", "search, merge, stage, layer, lane"),
@@ -144,9 +140,9 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
     let cases = [
         (
             format!("{generated} --queries 51"),
-            "51 queries: the cloud has 50 rows to draw them from; `all` takes every row",
+            "51 queries: the cloud has only 50 rows; use `all` for every row",
         ),
-        (format!("{generated} --queries rows:3,50"), "query row 50: the cloud's rows go from 0 to 49"),
+        (format!("{generated} --queries rows:3,50"), "query row 50: rows are numbered 0 to 49"),
         (format!("{generated} --queries rows:@rows.txt"), "line 2: `two` is not a row number: rows.txt"),
         (
             format!("{generated} --queries rows:@none.txt"),
@@ -158,7 +154,7 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
         ),
         (
             format!("{generated} --queries rows:@empty.txt"),
-            "not a list of rows: there is none in it: empty.txt",
+            "not a list of rows: it contains no row numbers: empty.txt",
         ),
         (
             format!("{generated} --queries at:1,2,3"),
@@ -172,12 +168,9 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
         (
             "run --input points.csv --columns x,y --engine lockstep --drop-nonfinite --queries rows:2"
                 .to_owned(),
-            "query row 2: it was dropped, as it has NaN or infinite values",
+            "query row 2: it was dropped because it has NaN or infinite values",
         ),
-        (
-            "no-such-thing".to_owned(),
-            "cannot open: there is no such file, nor such a subcommand (see --help): no-such-thing",
-        ),
+        ("no-such-thing".to_owned(), "no such file or subcommand (see --help): no-such-thing"),
     ];
     for (args, expected) in cases {
         assert_eq!(place.fails(1, &args), expected, "{args}");
@@ -201,7 +194,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --foo", "'--foo'"),
         ("run --generate uniform --k many", "'many' for '--k <NUMBER>'"),
         ("run --generate uniform --k -3", "'-3' for '--k <NUMBER>'"),
-        ("run --generate uniform --engine gpu", "there is no engine `gpu`; there are auto, "),
+        ("run --generate uniform --engine gpu", "unknown engine `gpu`; available: auto, "),
         (
             "run --generate uniform --engine kdtree --device 0",
             "--device 0: the kdtree engine runs on the CPU",
@@ -209,39 +202,39 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("run --generate uniform --device gpu", "invalid device `gpu`"),
         ("run --generate uniform --metric cosin", "[possible values: l2, angular, cosine, haversine, sky]"),
         ("run --generate uniform --repeats 0", "'0' for '--repeats <NUMBER>'"),
-        ("run --generate uniform --repeats 5e6", "it is at most 1000000"),
+        ("run --generate uniform --repeats 5e6", "must be at most 1000000"),
         ("gui --frames 2 --png a.png --point-size 1e30", "must be between 0.1 and 100"),
         ("gui --frames 2 --png a.png --point-size -1", "must be between 0.1 and 100"),
-        ("run --generate uniform --queries rows:9-3", "runs backwards"),
-        ("run --generate uniform --queries rows:0-99999999999", "`all` takes every row"),
+        ("run --generate uniform --queries rows:9-3", "is reversed"),
+        ("run --generate uniform --queries rows:0-99999999999", "use `all` for every row"),
         (
             "run --generate uniform --neighbors found.txt",
             ".csv, .tsv, .parquet, .arrow, .npz, .npy, .ivecs or .ibin",
         ),
-        ("gui --png window.jpg", "it is written as .png"),
-        ("gui --frames 2 --png window", "it is written as .png"),
-        ("lesson --lesson sort --png moment.jpg", "it is written as .png"),
-        ("lesson --lesson sort --svg moment.png", "it is written as .svg"),
-        ("lesson --lesson sort --gif moment.mp4", "it is written as .gif"),
+        ("gui --png window.jpg", "the name must end in .png"),
+        ("gui --frames 2 --png window", "the name must end in .png"),
+        ("lesson --lesson sort --png moment.jpg", "the name must end in .png"),
+        ("lesson --lesson sort --svg moment.png", "the name must end in .svg"),
+        ("lesson --lesson sort --gif moment.mp4", "the name must end in .gif"),
         ("run --generate uniform --columns 0,1", "cannot be used with"),
         ("sweep --generate uniform --n 10,many", "'many' for '--n <LIST>'"),
         ("sweep --input points.csv --n 10", "cannot be used with"),
-        ("sweep --generate uniform --engine cuda,gpu", "there is no engine `gpu`"),
+        ("sweep --generate uniform --engine cuda,gpu", "unknown engine `gpu`"),
         ("compare a", "<B>"),
-        ("verify --generate uniform --engine cuda,gpu", "there is no engine `gpu`"),
+        ("verify --generate uniform --engine cuda,gpu", "unknown engine `gpu`"),
         ("verify", "--input <FILE>"),
         (
             "run --generate uniform --out found.csv",
-            "it is a folder, and .csv is how a file's name ends; --neighbors writes that file",
+            "expected a folder, not a .csv file; use --neighbors for that file",
         ),
-        ("run --generate uniform --out run.warpscope", "--record writes that file"),
-        ("lesson --lesson sort --out a.png", "--png writes that file"),
+        ("run --generate uniform --out run.warpscope", "use --record for that file"),
+        ("lesson --lesson sort --out a.png", "use --png for that file"),
     ];
     for (args, expected) in cases {
         let error = place.fails(2, args);
         assert!(error.contains(expected), "{args}: {error}");
     }
-    let generate = "unexpected argument '--generate' found; tip: this command reads a file: `warpscope \
+    let generate = "unexpected argument '--generate' found; tip: this command reads a file; `warpscope \
                     generate SPEC FILE` writes one";
     for args in
         ["knn --generate uniform:n=1000,d=2 10 -k 3", "analyse --generate uniform", "info --generate uniform"]
@@ -250,7 +243,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
     }
     assert_eq!(
         place.fails(2, "knn points.csv --neighbours 3"),
-        "unexpected argument '--neighbours' found; tip: it is called --k here"
+        "unexpected argument '--neighbours' found; tip: use --k here"
     );
     let similar = place.fails(2, "knn points.csv --colums x");
     assert!(
@@ -272,11 +265,11 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ("sweep --input none.csv --q 5,0", "q = 0: there are no queries"),
         (
             "run --input none.csv --queries at:1,2 --exclude-self",
-            "--exclude-self: the query is a place, and so no row of the cloud",
+            "--exclude-self: the query is a point, not a row of the cloud",
         ),
         (
             "verify --input none.csv --queries q.csv --exclude-self",
-            "--exclude-self: the queries come from a file, and so are no rows of the cloud",
+            "--exclude-self: the queries come from a file and are not rows of the cloud",
         ),
         ("run --generate uniform:d=0", "generator `uniform:d=0`: d=0: must be between 1 and 1048576"),
         (
@@ -289,10 +282,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
             "generator `spiral:d=2`: spiral has no parameter `d`; available: n, turns, noise",
         ),
         ("generate uniform:n=x a.csv", "generator `uniform:n=x`: n=x is not a whole number"),
-        (
-            "generate uniform a.foo",
-            "cannot write .foo: clouds are written as .csv, .npy, .fvecs or .fbin: a.foo",
-        ),
+        ("generate uniform a.foo", "cannot write .foo; use .csv, .npy, .fvecs or .fbin: a.foo"),
         (
             "lesson --generate uniform:n=0 --out a",
             "generator `uniform:n=0`: n=0: must be between 1 and 2147483648",
@@ -323,7 +313,7 @@ fn a_build_without_the_window_explains_how_to_get_it() {
     for args in ["", "gui", "points.csv", "gui points.csv"] {
         let error = place.fails(1, args);
         assert!(
-            error.starts_with("the window cannot open: this build is without it")
+            error.starts_with("cannot open the window: this build excludes it")
                 && error.contains("cargo build"),
             "{error}"
         );
@@ -411,7 +401,10 @@ fn a_folder_that_is_not_a_run_is_not_changed() {
     let place = Place::new();
     place.write("run.json", "{\"mine\": 1}");
     let refused = place.fails(1, "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --out .");
-    assert!(refused.starts_with("cannot write: no run wrote the run.json in the folder"), "{refused}");
+    assert!(
+        refused.starts_with("cannot write: the run.json in the folder was not written by a run"),
+        "{refused}"
+    );
     assert_eq!(fs::read_to_string(place.path("run.json")).unwrap(), "{\"mine\": 1}");
     let unnamed = place.command("run --generate uniform:n=200,d=2 --out").arg("").output().unwrap();
     assert_eq!(unnamed.status.code(), Some(2));
@@ -429,7 +422,7 @@ fn truncated_timings_are_not_compared() {
         place.write("a/timings.csv", &cut);
         let refused = place.fails(1, "compare a a");
         assert!(
-            refused.contains("whole repeats of the search, and run.json speaks of 3; was it cut short?"),
+            refused.contains("complete repeats of the search, but run.json has 3; it may be truncated"),
             "{refused}"
         );
     }

@@ -7,8 +7,8 @@ use super::{Place, json, table};
 const PLACES: &str = "name,latitude,longitude\nWoodburn,41.029822,-93.614875\neast,41.029822,-93.250875\n\
                       north,41.359822,-93.614875\nFiji,-17.0,179.9\n";
 
-const NOTE: &str = "note: longitude and latitude are searched by metric haversine, in km; --metric l2 treats \
-                    degrees as plane coordinates\n";
+const NOTE: &str = "note: longitude and latitude: using metric haversine, in km; --metric l2 treats degrees \
+                    as plane coordinates\n";
 
 #[test]
 fn the_globe_hint_is_printed_once() {
@@ -97,6 +97,6 @@ fn invalid_positions_are_refused_with_a_remedy() {
                          --warmup 0 --repeats 1");
     assert_eq!(
         done.stderr,
-        "note: column x is taken as longitude and y as latitude, in degrees; --columns chooses others\n"
+        "note: column x is taken as longitude and y as latitude, in degrees; override with --columns\n"
     );
 }

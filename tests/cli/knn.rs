@@ -34,10 +34,10 @@ fn the_summary_counts_queries_and_mentions_an_index() {
     let place = place();
     place.write("asked.csv", "x\n5\n6\n7\n");
     for (args, queries, index) in [
-        ("rows:0,1 -k 2 --engine sort", "2 queries: rows listed", false),
+        ("rows:0,1 -k 2 --engine sort", "2 queries: listed rows", false),
         ("-k 2 --engine kdtree", "6 queries: every row", true),
-        ("asked.csv -k 2 --engine lockstep", "3 queries: those of asked.csv", false),
-        ("at:8 --radius 2", "1 query: the place x 8", true),
+        ("asked.csv -k 2 --engine lockstep", "3 queries: the rows of asked.csv", false),
+        ("at:8 --radius 2", "1 query: the point x 8", true),
     ] {
         let text = place.ok(&format!("knn line.csv {args}")).stdout;
         let line = |what: &str| {
@@ -80,7 +80,7 @@ fn the_size_of_large_answers_is_announced() {
         ("knn line.csv -k 30000000 -o -", "180,000,000 neighbours, about 8.03 GB to standard output"),
         (
             "knn line.csv -k 30000000",
-            "180,000,000 neighbours, which are counted only; --out FILE.ibin keeps them, in 1.44 GB",
+            "180,000,000 neighbours, counted but not saved; save them with --out FILE.ibin (1.44 GB)",
         ),
         (
             "run --input line.csv --queries all --k 30000000 --neighbors huge.ivecs",
@@ -161,7 +161,7 @@ fn positions_use_haversine_unless_another_metric_is_given() {
     let done = place.ok("knn places.csv rows:0 --radius 2km -o -");
     assert!(
         done.stderr
-            .contains("searched by metric haversine, in km; --metric l2 treats degrees as plane coordinates"),
+            .contains("using metric haversine, in km; --metric l2 treats degrees as plane coordinates"),
         "{}",
         done.stderr
     );
@@ -181,69 +181,64 @@ fn invalid_options_are_refused() {
     let place = place();
     for (code, args, said) in [
         (2, "--radius 1 -k 3", "the argument '--radius <DISTANCE>' cannot be used with '--k <NUMBER>'"),
-        (
-            2,
-            "--radius 1km",
-            "--radius: with the l2 metric a distance is in the cloud's own unit: write 1, not `1km`",
-        ),
-        (2, "--radius=-1", "--radius: `-1` is not a distance: write a number of 0 or more"),
+        (2, "--radius 1km", "--radius `1km`: the l2 metric uses the cloud's own unit; write 1"),
+        (2, "--radius=-1", "--radius: `-1` is not a distance; expected a number of 0 or more"),
         (
             2,
             "--radius 1 --engine bvh:packets=on",
-            "--engine bvh:packets=on: a search by radius has no parameters",
+            "--engine bvh:packets=on: radius searches have no parameters",
         ),
         (
             2,
             "--radius 1 --engine lockstep",
-            "lockstep finds the k nearest only: bvh and kdtree list all within a radius",
+            "lockstep finds the k nearest only; use bvh or kdtree for all within a radius",
         ),
         (
             2,
             "-o - --json",
-            "--json and --out - both print to standard output: write the neighbours to a file",
+            "--json and --out - both print to standard output; write the neighbours to a file",
         ),
-        (2, "at:1 --exclude-self", "--exclude-self: the query is a place, and so no row of the cloud"),
+        (2, "at:1 --exclude-self", "--exclude-self: the query is a point, not a row of the cloud"),
     ] {
         let error = place.fails(code, &format!("knn line.csv {args}"));
         assert!(error.contains(said), "{args}: {error}");
     }
     for (args, said) in [
-        ("at:1 --self-first", "--self-first: the query is a place, and so no row of the cloud"),
-        (
-            "line.csv --self-first",
-            "--self-first: the queries come from a file, and so are no rows of the cloud",
-        ),
+        ("at:1 --self-first", "--self-first: the query is a point, not a row of the cloud"),
+        ("line.csv --self-first", "--self-first: the queries come from a file and are not rows of the cloud"),
         ("--self-first --exclude-self", "the argument '--self-first' cannot be used with '--exclude-self'"),
-        ("--format arrow", "--format arrow: say with `-o -` that the neighbours are printed"),
-        ("--format arrow -o a.arrow", "--format is for `-o -`: a file is written as its name ends: a.arrow"),
+        ("--format arrow", "--format arrow: add `-o -` to print the neighbours"),
+        (
+            "--format arrow -o a.arrow",
+            "--format applies to `-o -` only; a file's format follows from its \
+                                       extension: a.arrow",
+        ),
         (
             "--radius 1 -o - --format npy",
-            "--format npy: queries do not have equally many neighbours within a radius; take arrow or \
-             parquet",
+            "--format npy: the number of neighbours within a radius varies by query; use arrow or parquet",
         ),
-        ("--graph g.csv --radius 1", "--graph: a graph is of the k nearest; leave --radius out"),
-        (
-            "--graph g.csv -o g.csv",
-            "--out and --graph are the same file; choose another name for one of them",
-        ),
-        ("rows:1 --graph g.csv", "--graph: a graph is of all rows; leave QUERIES out"),
-        ("--graph g.npz", "--graph: an .npz holds several kinds: give --graph-as umap or csr: g.npz"),
+        ("--graph g.csv --radius 1", "--graph needs the k nearest neighbours; drop --radius"),
+        ("--graph g.csv -o g.csv", "--out and --graph name the same file; change one of them"),
+        ("rows:1 --graph g.csv", "--graph needs the neighbours of all rows; drop QUERIES"),
+        ("--graph g.npz", "--graph: an .npz has several formats; add --graph-as umap or csr: g.npz"),
         (
             "--graph g.npz --graph-as umap --mutual",
-            "--mutual: umap needs as many neighbours of each row; take --graph-as csr, or leave --mutual out",
+            "--mutual: umap needs the same number of neighbours for each row; use --graph-as csr or drop \
+             --mutual",
         ),
         ("--symmetrise --mutual --graph g.csv", "the argument '--symmetrise' cannot be used with '--mutual'"),
         ("--mutual", "the following required arguments were not provided: --graph <FILE>"),
         (
             "--threads 0",
-            "invalid value '0' for '--threads <NUMBER>': `0` is no number of threads, from 1 to 1024",
+            "invalid value '0' for '--threads <NUMBER>': invalid number of threads `0`: must be between 1 \
+             and 1024",
         ),
-        ("--threads 9999", "`9999` is no number of threads, from 1 to 1024"),
+        ("--threads 9999", "invalid number of threads `9999`: must be between 1 and 1024"),
     ] {
         let error = place.fails(2, &format!("knn line.csv {args}"));
         assert!(error.contains(said), "{args}: {error}");
     }
-    assert!(place.fails(2, "knn - - -k 1").contains("- stands for standard input, which is read once"));
+    assert!(place.fails(2, "knn - - -k 1").contains("- is standard input, which can be read only once"));
     assert!(place.fails(2, "knn line.csv --radius 1 -o found.ivecs").contains("found.ivecs"));
     // Distances are written to a second file; here it would replace the data.
     place.ok("generate uniform:n=9,d=2 cloud.fvecs");
@@ -285,10 +280,10 @@ fn impossibly_large_answers_are_refused_with_their_size() {
     place.ok("generate uniform:n=5000,d=2 cloud.csv");
     let error = place.fails(1, "knn cloud.csv -k 4294967295 -o found.csv");
     // Memory is checked first; some machines have enough for one query.
-    let memory = "k = 4294967295: the neighbours of one query need 98304 MiB of memory, where ";
-    let disk = "cannot write: 4,294,967,295 neighbours of each of 5,000 queries take ";
+    let memory = "k = 4294967295: the neighbours of one query need 98304 MiB of memory, but only ";
+    let disk = "cannot write: 4,294,967,295 neighbours of each of 5,000 queries need ";
     assert!(
-        error.contains(memory) && error.contains("use a smaller k; there are 5000 points")
+        error.contains(memory) && error.contains("use a smaller k (there are 5000 points)")
             || error.contains(disk),
         "{error}"
     );
@@ -325,7 +320,7 @@ fn sampled_queries_are_identified_in_the_output() {
     let said = place.ok("knn line.csv rows:5,2 -k 2 --engine kdtree -o listed.ivecs").stderr;
     assert_eq!(
         said,
-        "note: the queries' rows are not in .ivecs files; tables and .npz have them: listed.ivecs\n"
+        "note: .ivecs files do not store the queries' row numbers; tables and .npz do: listed.ivecs\n"
     );
     assert_eq!(place.ok("knn line.csv -k 2 --engine kdtree -o all.ivecs").stderr, "");
     // A position has no row number.
@@ -506,23 +501,23 @@ fn graphs_are_written_directed_symmetrised_or_mutual() {
     place.ok("knn line.csv -k 2 --graph u.npz --graph-as umap");
     assert_eq!(json(&place.ok("info u.npz:indices --json").stdout)["cloud"]["dims"], 3);
     let empty = place.fails(1, "knn line.csv -k 6 --graph u6.npz --graph-as umap");
-    assert_eq!(empty, "--graph-as umap: k = 6 is more than the 5 other rows: u6.npz");
+    assert_eq!(empty, "--graph-as umap: k = 6 exceeds the 5 other rows: u6.npz");
     assert!(
         place
             .ok("knn line.csv -k 6 --graph g6.csv")
             .stderr
-            .contains("k = 6 is more than the 5 other points: ranks from 5 on are empty")
+            .contains("k = 6 exceeds the 5 other points: ranks from 5 on are empty")
     );
     // One file by two paths.
     assert!(
         place
             .fails(2, "knn line.csv -k 2 --graph ./one.csv -o one.csv")
-            .starts_with("--out and --graph are the same file")
+            .starts_with("--out and --graph name the same file")
     );
     assert!(
         place
             .fails(2, "analyse line.csv -k 2 --density --graph ./one.csv --out one.csv")
-            .starts_with("--out and --graph are the same file")
+            .starts_with("--out and --graph name the same file")
     );
     assert!(!place.path("one.csv").exists());
 }
@@ -549,7 +544,7 @@ fn notes_warn_of_surprising_results() {
     let notes = |args: &str| place.ok(args).stderr;
     assert_eq!(
         notes("knn line.csv -k 1 --engine kdtree"),
-        "note: -o FILE writes the neighbours, and -o - prints them\n"
+        "note: -o FILE writes the neighbours, -o - prints them\n"
     );
     assert_eq!(
         [notes("knn line.csv -k 1 --engine kdtree --json"), notes("knn line.csv at:3 -k 1 --engine kdtree")],
@@ -557,20 +552,19 @@ fn notes_warn_of_surprising_results() {
     );
     assert_eq!(
         notes("knn line.csv at:3 -k 9 --engine kdtree"),
-        "note: k = 9 is more than the 6 points: ranks from 6 on are empty\n"
+        "note: k = 9 exceeds the 6 points: ranks from 6 on are empty\n"
     );
     place.write("far.csv", "lon,lat\n200,10\n20,95\n");
-    let far = "note: lat ranges from 10 to 95, but a latitude in degrees must be between -90 and 90: the \
-               columns are \
-               searched as a plane, by metric l2\n";
-    let query = "note: the query is at lon = 1, lat = 2\n";
+    let far = "note: lat ranges from 10 to 95, but a latitude in degrees must be between -90 and 90: using \
+               metric l2, columns as plane coordinates\n";
+    let query = "note: query point: lon = 1, lat = 2\n";
     let found = [
         notes("knn far.csv at:1,2 -k 1 --engine kdtree"),
         notes("knn far.csv at:1,2 -k 1 --metric l2 --engine kdtree"),
     ];
     assert_eq!(found, [format!("{query}{far}"), query.to_owned()]);
     let turned = place.ok("knn far.csv at:52,13 -k 1 --engine kdtree").stdout;
-    assert!(turned.contains("the place lon 52, lat 13"), "{turned}");
+    assert!(turned.contains("the point lon 52, lat 13"), "{turned}");
 }
 
 #[test]
@@ -591,7 +585,7 @@ fn a_dry_run_predicts_time_and_memory() {
     let place = place();
     let planned = place.ok("knn line.csv -k 2 --dry-run");
     assert!(
-        planned.stdout.ends_with("\nTotal: setup and one search.\n") && planned.stdout.contains("taken: "),
+        planned.stdout.ends_with("\nTotal: setup and one search.\n") && planned.stdout.contains("chosen: "),
         "{}",
         planned.stdout
     );
@@ -616,7 +610,7 @@ fn mismatched_query_columns_are_noted_or_refused() {
     );
     place.write("plane.csv", "a,b\n0,0\n1,1\n");
     let note = place.ok("knn plane.csv sizes.csv -k 1 --engine kdtree -o found.csv").stderr;
-    assert_eq!(note, "note: the queries' columns size, score are taken for a, b: sizes.csv\n");
+    assert_eq!(note, "note: query columns size, score are used as a, b: sizes.csv\n");
     let run = place
         .ok("run --input plane.csv --queries sizes.csv --k 1 --engine kdtree --warmup 0 --repeats 1")
         .stderr;
@@ -627,7 +621,7 @@ fn mismatched_query_columns_are_noted_or_refused() {
     );
     place.write("lat.csv", "lat,lon\n0,0\n");
     assert!(
-        !place.ok("knn places.csv lat.csv -k 1 -o found.csv").stderr.contains("taken for"),
-        "other column names must not matter"
+        !place.ok("knn places.csv lat.csv -k 1 -o found.csv").stderr.contains("are used as"),
+        "the same by other names"
     );
 }

@@ -50,7 +50,7 @@ fn a_lesson_is_written_without_a_window() {
     assert!(
         place
             .fails(2, "lesson --lesson sort --html")
-            .contains("--html: it needs a name, or --out DIR, where it is called lesson.html")
+            .contains("--html: add a file name, or --out DIR for DIR/lesson.html")
     );
     place.ok("lesson --lesson order --k 8 --width 4 --out six");
     let mut files: Vec<String> = fs::read_dir(place.path("six"))
@@ -94,9 +94,7 @@ fn a_worksheet_has_a_key() {
     for flag in ["--worksheet", "--key"] {
         let said = place.fails(2, &format!("lesson --break direction {flag} none.html"));
         assert!(
-            said.contains(
-                "--worksheet, --key: nothing is asked about a search with a mistake; leave --break out"
-            ),
+            said.contains("--worksheet, --key: not available for a search with a mistake; drop --break"),
             "{said}"
         );
         assert!(!place.path("none.html").exists());
@@ -104,7 +102,7 @@ fn a_worksheet_has_a_key() {
     assert!(
         place
             .fails(2, "lesson --lesson sort --worksheet")
-            .contains("--worksheet: it needs a name, or --out DIR, where it is called worksheet.html")
+            .contains("--worksheet: add a file name, or --out DIR for DIR/worksheet.html")
     );
 }
 
@@ -164,24 +162,17 @@ fn a_file_can_be_the_data_of_a_lesson() {
             "lesson --lesson wide --input cloud.csv --out x",
             "--input, --generate: lesson wide has data of its own; use --lesson yours or order",
         ),
-        (
-            "lesson --query 3 --out x",
-            "--query, --metric, --order: they say how a cloud is searched; name it with --input or \
-             --generate",
-        ),
+        ("lesson --query 3 --out x", "--query, --metric, --order: add a cloud with --input or --generate"),
     ];
     for (args, message) in cases {
         assert_eq!(place.fails(2, args), message);
     }
     let message = place.fails(1, "lesson --input cloud.csv --query 500 --out x");
-    assert_eq!(
-        message,
-        "--query 500: the cloud has no such row, or it was dropped; its rows go from 0 to 499"
-    );
+    assert_eq!(message, "--query 500: no such row, or it was dropped; rows are numbered 0 to 499");
     fs::create_dir(place.path("mine")).unwrap();
     place.write("mine/steps.jsonl", "[0,1]\n[2,3]\n[4,5]\n");
     let message = place.fails(2, "lesson --input mine/steps.jsonl --k 2 --out mine");
-    assert!(message.starts_with("cannot write: the cloud that is searched would be lost"), "{message}");
+    assert!(message.starts_with("cannot write: this would overwrite the searched cloud"), "{message}");
 }
 
 /// The order of the file's rows is compared with the lesson's own orders. Rows that approach the query one by
@@ -215,7 +206,7 @@ fn the_order_of_a_file_is_compared_with_others() {
         .map(|order| format!("steps-{order}.jsonl"));
     assert_eq!(files, [&["handout.html".to_owned()][..], &steps].concat());
     let message = place.fails(2, "lesson --lesson order --input line.csv --order shuffled --out x");
-    assert_eq!(message, "--order: lesson order shows all orders; choose one with --take");
+    assert_eq!(message, "--order: lesson order shows all orders; select one with --take");
 }
 
 /// Lessons have ids and numbers; the search of the index writes the same files as the kernel's.
@@ -395,7 +386,7 @@ fn keys_and_query_can_be_given() {
         ),
         (
             "lesson --lesson search --query-at 1 --out x",
-            "--query-at 1: a place in the plane has two coordinates, such as 0.3,0.7",
+            "--query-at 1: expected two coordinates, such as 0.3,0.7",
         ),
     ] {
         assert!(place.fails(2, command).contains(said), "{command}");

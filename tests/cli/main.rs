@@ -198,11 +198,11 @@ fn the_default_queries_are_noted() {
     let drawn = place.ok("run --generate uniform:n=1500 --engine lockstep --warmup 0 --repeats 1 --json");
     assert_eq!(
         drawn.stderr,
-        "note: 1,000 of 1,500 rows, drawn with seed 0, are asked for, as --queries is not given\n"
+        "note: querying 1,000 of 1,500 rows, sampled with seed 0 (no --queries given)\n"
     );
     assert_eq!(json(&drawn.stdout)["summary"]["q"], 1000);
     let all = place.ok("run --generate uniform:n=15 --k 5 --engine lockstep --json");
-    assert_eq!(all.stderr, "note: all 15 rows are asked for, as --queries is not given\n");
+    assert_eq!(all.stderr, "note: querying all 15 rows (no --queries given)\n");
     assert_eq!(json(&all.stdout)["summary"]["q"], 15);
 }
 
@@ -284,9 +284,9 @@ fn missing_neighbours_are_minus_one_at_infinity() {
     let place = Place::new();
     let done = place
         .ok("run --generate uniform:n=2 --queries all --k 4 --engine kdtree --neighbors found.csv --out out");
-    assert_eq!(done.stderr, "note: k = 4 is more than the 2 points: ranks from 2 on are empty\n");
+    assert_eq!(done.stderr, "note: k = 4 exceeds the 2 points: ranks from 2 on are empty\n");
     let own = place.ok("run --generate uniform:n=2 --k 2 --engine kdtree --queries all --exclude-self");
-    assert_eq!(own.stderr, "note: k = 2 is more than the 1 other point: ranks from 1 on are empty\n");
+    assert_eq!(own.stderr, "note: k = 2 exceeds the 1 other point: ranks from 1 on are empty\n");
     assert_eq!(place.ok("run --generate uniform:n=2 --k 2 --engine kdtree --queries all").stderr, "");
     let (_, rows) = table(&place.path("found.csv"));
     assert_eq!(rows.len(), 2 * 4);
@@ -310,7 +310,7 @@ fn the_searched_columns_are_noted() {
         "{run}"
     );
     let verify = place.ok(&format!("verify {problem} --queries asked.csv --k 1 --engine kdtree")).stdout;
-    assert_eq!(verify.lines().nth(1), Some("columns x, y; of the queries x, y"));
+    assert_eq!(verify.lines().nth(1), Some("columns x, y; queries: x, y"));
     let sweep = place.ok(&format!("sweep {problem} --q 2,3 --k 1 --engine kdtree --repeats 1 --warmup 0"));
     assert_eq!(sweep.stderr, "note: columns x, y\n");
 }
@@ -336,7 +336,7 @@ fn missing_engine_features_are_reported() {
     let done = place
         .ok("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --repeats 1 --warmup 0 \
              --profile");
-    assert_eq!(done.stderr, "note: the kdtree engine has no profile to give\n");
+    assert_eq!(done.stderr, "note: --profile: the kdtree engine cannot be profiled\n");
     for (engine, profiled) in [("kdtree", false), ("lockstep", true)] {
         place.ok(&format!(
             "run --generate uniform:n=20 --queries all --engine {engine} --repeats 1 --warmup 0 --profile \
@@ -351,8 +351,8 @@ fn missing_engine_features_are_reported() {
         let trace = fs::read_to_string(place.path(&format!("{engine}/trace.json"))).unwrap();
         assert_eq!(trace.contains("\"thread 0\""), profiled, "tracks of CPU threads");
     }
-    let of_lockstep = "`warpscope devices lockstep` says what it counts";
-    assert!(!done.stdout.contains("says what it counts"), "kdtree counts nothing: {}", done.stdout);
+    let of_lockstep = "explained by `warpscope devices lockstep`";
+    assert!(!done.stdout.contains("explained by"), "kdtree counts nothing: {}", done.stdout);
     assert!(
         place
             .ok("run --generate uniform:n=20 --queries all --k 5 --engine lockstep --repeats 1 --warmup 0")
@@ -373,20 +373,20 @@ fn devices_lists_the_counters_of_one_engine() {
     let place = Place::new();
     let all = place.ok("devices").stdout;
     assert!(
-        all.contains("What an engine counts: warpscope devices ENGINE")
+        all.contains("Counters of an engine: warpscope devices ENGINE")
             && all.contains("kdtree")
-            && !all.contains("for each query"),
+            && !all.contains(", per query"),
         "{all}"
     );
     let one = place.ok("devices lockstep").stdout;
     assert!(
-        one.contains("\nWhat lockstep counts for each query\n  merges  ")
+        one.contains("\nCounters of lockstep, per query\n  merges  ")
             && one.contains("runs on cpu")
             && !one.contains("kdtree"),
         "{one}"
     );
     assert_eq!(json(&place.ok("devices lockstep --json").stdout)["engines"].as_array().unwrap().len(), 1);
-    assert!(place.ok("devices kdtree").stdout.ends_with("\nkdtree counts nothing.\n"));
+    assert!(place.ok("devices kdtree").stdout.ends_with("\nkdtree has no counters.\n"));
     assert!(place.fails(2, "devices gpu").contains("'gpu' for '[ENGINE]' [possible values: "));
 }
 
@@ -416,7 +416,7 @@ fn dropped_rows_are_counted() {
     let text = place
         .ok("run --input points.csv --metric angular --drop-nonfinite --queries all --k 1 --engine lockstep")
         .stdout;
-    assert!(text.contains("2 rows with NaN or infinite values, or without a direction"), "{text}");
+    assert!(text.contains("2 rows with NaN or infinite values, or with no direction"), "{text}");
     assert!(
         place.fails(1, "run --input points.csv --metric angular --queries all").contains("row 2, column y")
     );
@@ -439,7 +439,7 @@ fn auto_explains_why_it_did_not_choose_cuda() {
     assert_eq!(
         done.stderr,
         format!(
-            "note: {}: lockstep runs instead (see `warpscope devices`)\n",
+            "note: {}; using lockstep instead (see `warpscope devices`)\n",
             why.split(['(', ';']).next().unwrap().trim()
         )
     );
@@ -539,11 +539,11 @@ fn a_sweep_continues_after_a_failure_and_reports_it() {
     assert_eq!(done.code, 1);
     assert_eq!(
         done.stderr,
-        "error: 1 of 2 runs failed, the first with: 50 queries: the cloud has 10 rows to draw them from; \
-         `all` takes every row\n"
+        "error: 1 of 2 runs failed, the first with: 50 queries: the cloud has only 10 rows; use `all` for \
+         every row\n"
     );
     assert_eq!(done.stdout.lines().count(), 3);
-    assert!(done.stdout.lines().nth(1).unwrap().ends_with("`all` takes every row"));
+    assert!(done.stdout.lines().nth(1).unwrap().ends_with("use `all` for every row"));
 }
 
 #[test]
@@ -578,14 +578,13 @@ fn runs_are_compared() {
     let message = place.fails(1, "info other");
     assert_eq!(
         message,
-        "cannot read: it is a folder, and no `run --out` wrote it, as there is no run.json in it; name a \
-         file: other"
+        "cannot read: this folder has no run.json, so `run --out` did not write it; give a file: other"
     );
     // A failed command leaves no folder.
     place.fails(1, "run --input none.csv --out made/inner");
     assert!(!place.path("made").exists());
     place.write("other.csv", "x,y\n1,2\n");
-    assert!(place.fails(1, "compare a other.csv").starts_with("not what a run writes: "));
+    assert!(place.fails(1, "compare a other.csv").starts_with("not a file of a run: "));
 }
 
 #[test]
@@ -627,7 +626,7 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
                 "{text}"
             );
             assert!(
-                !text.contains("  faster") && !text.contains("  slower") && text.contains("another job"),
+                !text.contains("  faster") && !text.contains("  slower") && text.contains("different job"),
                 "{text}"
             );
             assert!(text.contains(neighbors), "{text}");
@@ -636,29 +635,19 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
     refused("k", "--k 9", "k", "The same neighbours, to the bit (50 queries, 8 ranks each).");
     refused("q", "--queries 40", "q", "");
     // A folder does not store which rows were requested; a recording does.
-    assert!(
-        place
-            .ok("compare a q")
-            .stdout
-            .contains("Neighbours are not compared: they were asked for different queries.")
-    );
+    assert!(place.ok("compare a q").stdout.contains("Neighbours not compared: they had different queries."));
     let common = place.ok("compare a.warpscope q.warpscope").stdout;
     assert!(
-        common.contains("no query was asked in both") || common.contains("The same neighbours, to the bit"),
+        common.contains("they have no query in common") || common.contains("The same neighbours, to the bit"),
         "{common}"
     );
     refused(
         "n",
         "--generate uniform:n=1000,d=3",
         "cloud, n, d",
-        "Neighbours are not compared: they searched different clouds.",
+        "Neighbours not compared: they searched different clouds.",
     );
-    refused(
-        "metric",
-        "--metric angular",
-        "metric",
-        "Neighbours are not compared: they measured distance differently.",
-    );
+    refused("metric", "--metric angular", "metric", "Neighbours not compared: they used different metrics.");
     // A changed neighbour is detected.
     let mut found = fs::read(place.path("same/neighbors.npz")).unwrap();
     let data = found.windows(6).position(|window| window == b"\x93NUMPY").unwrap() + 128;
@@ -683,9 +672,9 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
     );
     fs::remove_file(place.path("same/neighbors.npz")).unwrap();
     let text = place.ok("compare a same").stdout;
-    assert!(text.contains("Neighbours are not compared: there is no neighbors.npz in same."), "{text}");
+    assert!(text.contains("Neighbours not compared: there is no neighbors.npz in same."), "{text}");
     let text = place.ok("compare a a/timings.csv").stdout;
-    assert!(text.contains("Whether they are the same job is not known"), "{text}");
+    assert!(text.contains("A timings.csv does not record the job"), "{text}");
 }
 
 #[test]
@@ -729,28 +718,25 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
     assert_eq!(json(&place.ok(&format!("{search} --json")).stdout)["reference"]["queries"], 2);
     let metric = place.fails(1, &format!("{search} --metric angular --drop-nonfinite"));
     assert!(
-        metric.starts_with(
-            "--reference: its answers were found by l2, and the search is by angular; leave --metric out: "
-        ),
+        metric
+            .starts_with("--reference: the answers use metric l2, but --metric is angular; drop --metric: "),
         "{metric}"
     );
     let wide = place.fails(1, &search.replace("--k 3", "--k 4"));
-    assert!(wide.starts_with("the answers are 3 neighbours to a query, and k is 4"), "{wide}");
+    assert!(wide.starts_with("the answers have 3 neighbours per query, but k is 4"), "{wide}");
     place.write("wrong.csv", "0,1,2\n5,4,0\n");
     let wrong = place.call(&search.replace("--reference b.hdf5", "--reference wrong.csv"));
     assert_eq!(wrong.code, 1);
     assert!(
-        wrong
-            .stderr
-            .contains("wrong reference answers: query 1, rank 2: row 0 is named, at squared distance"),
+        wrong.stderr.contains("wrong reference answers: query 1, rank 2: row 0 at squared distance"),
         "{}",
         wrong.stderr
     );
 
     assert!(
         wrong.stdout.contains(
-            "reference answers WRONG: recall@3 0.8333: 1 of 2 queries has a neighbour that is not among the \
-             true 3; in the others, "
+            "reference answers WRONG: recall@3 0.8333: 1 of 2 queries has a neighbour outside the true 3; \
+             in the others, "
         ),
         "{}",
         wrong.stdout
@@ -807,8 +793,8 @@ fn written_neighbours_are_verified_for_every_kind_of_query() {
     let few = place.fails(1, &format!("verify {problem} --queries rows:7,0,4 --reference all.csv"));
     assert_eq!(
         few,
-        "the answers are to 7 queries, and so to others than the 3 queries that are asked or the 8 rows \
-         that these were taken from; ask as they were asked, with --queries and --seed: all.csv"
+        "the file answers 7 queries, but this job has 3 queries (from 8 rows); pass the --queries and \
+         --seed it was made with: all.csv"
     );
     // The same number of answers, for other queries.
     place.ok("run --generate uniform:n=50 --queries 20 --k 3 --engine lockstep --repeats 1 --warmup 0 \
@@ -823,18 +809,14 @@ fn written_neighbours_are_verified_for_every_kind_of_query() {
         "{}",
         others.stderr
     );
-    let why = "of 20 queries, so that they seem to be answers to other queries than rows drawn with seed 4, \
-               or of another cloud or metric; ask as";
+    let why = "of 20 queries; the file seems to answer other queries than rows sampled with seed 4, or to \
+               use another cloud or metric; pass";
     assert!(others.stderr.contains(why) && !others.stderr.contains("e0"), "{}", others.stderr);
     let text = fs::read_to_string(place.path("all.csv")).unwrap();
     place.write("wrong.csv", &text.replacen("\n1,1,1,", "\n1,1,1,6", 1).replacen("\n4,5,0,", "\n4,5,0,6", 1));
     let wrong = place.call(&format!("verify {problem} --queries all --reference wrong.csv"));
     assert_eq!(wrong.code, 1);
-    assert!(
-        wrong.stdout.contains(": 2 of 7 queries have a neighbour that is not among the true "),
-        "{}",
-        wrong.stdout
-    );
+    assert!(wrong.stdout.contains(": 2 of 7 queries have a neighbour outside the true "), "{}", wrong.stdout);
     assert!(wrong.stderr.contains("wrong reference answers: query 1, rank 1: row 6"), "{}", wrong.stderr);
     let report =
         json(&place.call(&format!("verify {problem} --queries all --reference wrong.csv --json")).stdout);
@@ -851,14 +833,14 @@ fn a_dry_run_predicts_without_searching() {
     for engine in ["cuda ", "cuda-split ", "lockstep ", "kdtree "] {
         assert!(table.lines().any(|line| line.starts_with(engine)), "{table}");
     }
-    assert_eq!(table.matches("taken: it").count(), 1, "{table}");
+    assert_eq!(table.matches("chosen: it").count(), 1, "{table}");
     let plan = json(&place.ok("run --generate uniform:n=5000,d=200 --device cpu --dry-run --json").stdout);
     assert_eq!((&plan["chosen"], &plan["shape"]["d"]), (&"lockstep".into(), &200.into()), "{plan}");
     let tree =
         plan["engines"].as_array().unwrap().iter().find(|engine| engine["engine"] == "kdtree").unwrap();
     assert_eq!(tree["why_not"], "d = 200: the kdtree engine supports at most 128");
     let named = json(&place.ok("run --generate uniform:n=500 --engine kdtree --dry-run --json").stdout);
-    assert_eq!((&named["chosen"], &named["reason"]), (&"kdtree".into(), &"it was asked for".into()));
+    assert_eq!((&named["chosen"], &named["reason"]), (&"kdtree".into(), &"as requested".into()));
     place.fails(2, "run --generate uniform:n=500 --dry-run --neighbors a.csv");
     // A run has the sentence in its summary, and the prediction in its file.
     let summary =

@@ -19,15 +19,15 @@ fn counts_accept_separators_and_suffixes() {
     for (args, why) in [
         (
             "run --generate uniform --k 1.5",
-            "invalid value '1.5' for '--k <NUMBER>': a whole number is needed, such as 1000 or 1e6",
+            "invalid value '1.5' for '--k <NUMBER>': expected a whole number, such as 1000 or 1e6",
         ),
         (
             "run --generate uniform --repeats 0",
-            "invalid value '0' for '--repeats <NUMBER>': it is at least 1",
+            "invalid value '0' for '--repeats <NUMBER>': must be at least 1",
         ),
         (
             "run --generate uniform --warmup 5e9",
-            "invalid value '5e9' for '--warmup <NUMBER>': it is at most 1000000",
+            "invalid value '5e9' for '--warmup <NUMBER>': must be at most 1000000",
         ),
     ] {
         assert_eq!(place.fails(2, args), why, "{args}");
@@ -44,54 +44,42 @@ fn near_misses_are_suggested() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     for (args, why) in [
-        ("rnu", "no command `rnu`: did you mean `run`?"),
-        ("rnu --input points.csv", "no command `rnu`: did you mean `run`?"),
-        ("verfy --input points.csv --k 3", "no command `verfy`: did you mean `verify`?"),
-        ("run points.csv", "unexpected argument 'points.csv' found; tip: --input points.csv reads that file"),
-        (
-            "sweep points.csv --k 3",
-            "unexpected argument 'points.csv' found; tip: --input points.csv reads that file",
-        ),
-        (
-            "run uniform:n=50",
-            "unexpected argument 'uniform:n=50' found; tip: --generate uniform:n=50 is such a cloud",
-        ),
-        (
-            "--quiet run points.csv",
-            "unexpected argument 'points.csv' found; tip: --input points.csv reads that file",
-        ),
-        (
-            "knn points.csv --n-jobs 2",
-            "unexpected argument '--n-jobs' found; tip: it is called --threads here",
-        ),
+        ("rnu", "unknown command `rnu`: did you mean `run`?"),
+        ("rnu --input points.csv", "unknown command `rnu`: did you mean `run`?"),
+        ("verfy --input points.csv --k 3", "unknown command `verfy`: did you mean `verify`?"),
+        ("run points.csv", "unexpected argument 'points.csv' found; tip: pass --input points.csv"),
+        ("sweep points.csv --k 3", "unexpected argument 'points.csv' found; tip: pass --input points.csv"),
+        ("run uniform:n=50", "unexpected argument 'uniform:n=50' found; tip: pass --generate uniform:n=50"),
+        ("--quiet run points.csv", "unexpected argument 'points.csv' found; tip: pass --input points.csv"),
+        ("knn points.csv --n-jobs 2", "unexpected argument '--n-jobs' found; tip: use --threads"),
         (
             "generate uniform:n=5 -o a.npy",
-            "unexpected argument '-o' found; tip: the file comes behind the spec: `warpscope generate SPEC \
+            "unexpected argument '-o' found; tip: the file comes after the spec: `warpscope generate SPEC \
              FILE`",
         ),
-        ("devices -x", "unexpected argument '-x' found; `warpscope devices --help` lists what there is"),
+        ("devices -x", "unexpected argument '-x' found; see `warpscope devices --help`"),
         (
             "run --generate uniform --engine lokstep",
-            "invalid value 'lokstep' for '--engine <ENGINE>': there is no engine `lokstep`: did you mean \
+            "invalid value 'lokstep' for '--engine <ENGINE>': unknown engine `lokstep`: did you mean \
              lockstep?",
         ),
         (
             "run --generate uniform --metric euclidean",
-            "invalid value 'euclidean' for '--metric <METRIC>': it is called l2 here",
+            "invalid value 'euclidean' for '--metric <METRIC>': use l2",
         ),
         (
             "sweep --generate uniform --out s.parquet",
-            "invalid value 's.parquet' for '--out <FILE>': it is CSV, and .parquet is how another file's \
-             name ends: the rows are written after each run, which Parquet has no room for; name it .csv",
+            "invalid value 's.parquet' for '--out <FILE>': the output is CSV, not .parquet: rows are \
+             written after each run, which Parquet does not allow; name it .csv",
         ),
     ] {
         assert_eq!(place.fails(2, args), why, "{args}");
     }
     let search = place.fails(2, "search --input points.csv");
-    assert!(search.starts_with("no command `search`; there are gui, run, knn, "), "{search}");
+    assert!(search.starts_with("unknown command `search`; available: gui, run, knn, "), "{search}");
     // An existing file of that name is opened.
     place.write("rnu", "");
-    assert!(!place.call("rnu").stderr.contains("no command"));
+    assert!(!place.call("rnu").stderr.contains("unknown command"));
 }
 
 /// The commands, as listed by `--help`.
@@ -194,10 +182,10 @@ fn an_invalid_default_is_refused_with_its_file() {
     let knn = "knn cloud.csv queries.csv -k 3 --engine kdtree";
     assert_eq!(
         place.fails(2, &format!("{knn} --config w.toml")),
-        "--exclude-self: the queries come from a file, and so are no rows of the cloud; exclude-self is a \
-         default of [knn] in w.toml, which --no-config leaves out"
+        "--exclude-self: the queries come from a file and are not rows of the cloud; exclude-self is set \
+         under [knn] in w.toml (--no-config ignores it)"
     );
-    assert!(place.fails(2, &format!("{knn} --exclude-self")).ends_with("are no rows of the cloud"));
+    assert!(place.fails(2, &format!("{knn} --exclude-self")).ends_with("are not rows of the cloud"));
     place.ok(&format!("{knn} --no-config"));
 }
 
@@ -236,15 +224,14 @@ fn errors_in_the_configuration_name_the_file() {
     for (text, why) in [
         (
             "[knn]\nk = \"many\"\n",
-            "[knn] k: invalid value 'many' for '--k <NUMBER>': a whole number is needed, such as 1000 or \
+            "[knn] k: invalid value 'many' for '--k <NUMBER>': expected a whole number, such as 1000 or \
              1e6: w.toml",
         ),
         (
             "[knn]\nneighbours = 3\n",
-            "[knn] neighbours: the command has no flag --neighbours; `warpscope knn --help` lists them: \
-             w.toml",
+            "[knn] neighbours: the command has no flag --neighbours; see `warpscope knn --help`: w.toml",
         ),
-        ("[nkn]\nk = 3\n", "there is no command for the section [nkn]: did you mean [knn]?: w.toml"),
+        ("[nkn]\nk = 3\n", "unknown section [nkn]: did you mean [knn]?: w.toml"),
     ] {
         place.write("w.toml", text);
         assert_eq!(place.fails(1, "run --generate uniform:n=50 --config w.toml"), why);
@@ -256,7 +243,7 @@ fn errors_in_the_configuration_name_the_file() {
         place.fails(1, "devices --config none.toml"),
         "cannot read the configuration: No such file or directory (os error 2): none.toml"
     );
-    assert_eq!(place.fails(2, "devices --config"), "--config <FILE>: the name of a file is needed");
+    assert_eq!(place.fails(2, "devices --config"), "--config <FILE>: file name missing");
 }
 
 #[test]

@@ -69,8 +69,7 @@ fn every_command_accepts_cosine() {
     let refused = place.fails(2, "knn rows.csv --radius 0.5rad --metric cosine");
     assert_eq!(
         refused,
-        "--radius: a cosine distance, 1 − cos of the angle, is from 0 to 2 and has no unit: write 0.5, not \
-         `0.5rad`"
+        "--radius `0.5rad`: a cosine distance (1 − cos of the angle, 0 to 2) has no unit; write 0.5"
     );
     place.ok("run --input rows.csv --k 3 --metric cosine --engine lockstep --warmup 0 --repeats 1 --out out");
     assert_eq!(json(&fs::read_to_string(place.path("out/run.json")).unwrap())["spec"]["metric"], "cosine");
@@ -164,14 +163,11 @@ fn options_without_meaning_for_inner_products_are_refused() {
     let place = Place::new();
     place.write("rows.csv", WHOLE);
     for (args, said) in [
-        (
-            "--radius 3",
-            "--radius: an inner product is no distance; leave --radius out, or take another --metric",
-        ),
-        ("--engine lockstep", "lockstep measures distances only: gemm-heap finds the largest inner products"),
-        ("--device 0", "--device 0: inner products are searched on the CPU; leave --device out"),
-        ("-k 2049", "k = 2049: neighbours per query go from 1 to 2048 by inner product"),
-        ("-k 0", "k = 0: neighbours per query go from 1 to 2048 by inner product"),
+        ("--radius 3", "--radius: an inner product is not a distance; drop --radius or change --metric"),
+        ("--engine lockstep", "lockstep computes distances only; use gemm-heap for inner products"),
+        ("--device 0", "--device 0: inner-product searches run on the CPU only; drop --device"),
+        ("-k 2049", "k = 2049: must be between 1 and 2048 for inner products"),
+        ("-k 0", "k = 0: must be between 1 and 2048 for inner products"),
     ] {
         assert_eq!(place.fails(2, &format!("knn rows.csv --metric ip {args}")), said, "{args}");
     }
@@ -186,21 +182,20 @@ fn metric_names_of_other_libraries_are_suggested() {
     place.write("rows.csv", WHOLE);
     let knn = "knn rows.csv -k 2";
     let run = "run --input rows.csv --k 2";
-    let offered = "it is not offered; there are l2, angular, cosine, haversine, sky";
+    let offered = "not supported; available: l2, angular, cosine, haversine, sky";
     for (command, name, said) in [
-        (knn, "euclidean", "it is called l2 here".to_owned()),
-        (run, "l2sq", "it is called l2 here".to_owned()),
-        ("analyse rows.csv", "cos", "it is called cosine here".to_owned()),
-        (knn, "mips", "it is called inner-product here".to_owned()),
+        (knn, "euclidean", "use l2".to_owned()),
+        (run, "l2sq", "use l2".to_owned()),
+        ("analyse rows.csv", "cos", "use cosine".to_owned()),
+        (knn, "mips", "use inner-product".to_owned()),
         (
             run,
             "dot",
-            "the inner product is no distance: `warpscope knn IN --metric inner-product` finds the \
-             rows where it is largest"
+            "the inner product is not a distance; only `warpscope knn IN --metric inner-product` supports it"
                 .to_owned(),
         ),
-        (knn, "geo", "it is called haversine here".to_owned()),
-        (knn, "Cosine", "it is called cosine here".to_owned()),
+        (knn, "geo", "use haversine".to_owned()),
+        (knn, "Cosine", "use cosine".to_owned()),
         (knn, "manhattan", format!("{offered}, inner-product")),
         (run, "l1", offered.to_owned()),
         ("verify --input rows.csv", "jaccard", offered.to_owned()),
@@ -269,6 +264,6 @@ fn searches_follow_the_metric_that_a_file_declares() {
     assert!(
         place
             .fails(1, &format!("run {asked} --k 3 --repeats 1"))
-            .starts_with("the data are declared for inner products, which only `knn` searches")
+            .starts_with("the data are declared for inner products, which only `knn` supports")
     );
 }

@@ -28,7 +28,7 @@ fn a_preset_is_a_sweep_with_adjustable_sizes() {
         "Bounding spheres, random data",
         "d, dimensions",
         "2.9 times as fast",
-        "which differ from these",
+        "than these",
     ] {
         assert!(figure.contains(said), "{said} is missing from\n{figure}");
     }
@@ -45,9 +45,7 @@ fn a_preset_is_a_sweep_with_adjustable_sizes() {
             "{row:?}"
         );
     }
-    assert!(
-        fs::read_to_string(place.path("active.svg")).unwrap().contains("Active threads of a warp, of 32")
-    );
+    assert!(fs::read_to_string(place.path("active.svg")).unwrap().contains("Active threads of 32 in a warp"));
     // If there are fewer rows than the preset's queries, every row is a query.
     let done = place.ok(&format!(
         "sweep --preset step-10a {} --figure a.svg",
@@ -91,22 +89,22 @@ fn selectors_are_compared_by_throughput() {
         ">warp-select, best queue<",
         ">k, neighbours per query<",
         "timed=selection",
-        "which differ from these",
+        "than these",
     ] {
         assert!(figure.contains(said), "{said} is missing from\n{figure}");
     }
     // Sizes above a method's largest k are skipped with a note.
     let done = place.ok(&format!("sweep --preset hanak-5.5 {small} --k 1024,2048 --engine warp-select,bits"));
-    assert_eq!(done.stderr, "note: warp-select finds at most 1,024 neighbours, and is left out beyond\n");
+    assert_eq!(done.stderr, "note: warp-select finds at most 1,024 neighbours; runs with more skip it\n");
     assert_eq!(table(&place.path("rows.csv")).1.len(), 3);
     place.ok(&format!("sweep --preset hanak-5.14 {small} --k 8,16 --d 2,4"));
     assert!(
         fs::read_to_string(place.path("figure.svg"))
             .unwrap()
-            .contains(">Search time in times of upload and download<")
+            .contains(">Search time as a multiple of upload and download<")
     );
     let why = place.fails(2, "sweep --preset hanak-5.7 --device cpu --n 100 --d 2,3 --figure figure.svg");
-    assert_eq!(why, "the figure of hanak-5.7 has no place for several values of --d: give one");
+    assert_eq!(why, "the figure of hanak-5.7 cannot show several values of --d; give one");
 }
 
 #[test]
@@ -124,12 +122,12 @@ fn presets_are_listed_with_their_requirements() {
     }
     assert!(place.ok("sweep --help").stdout.contains("step-5a, step-5b"));
     for (args, why) in [
-        ("", "one of --input <FILE>, --generate <SPEC> and --preset <NAME> is needed"),
-        ("--preset step-13", "there is no preset `step-13`; `--preset list` lists them"),
+        ("", "--input <FILE>, --generate <SPEC> or --preset <NAME> is required"),
+        ("--preset step-13", "unknown preset `step-13`; `--preset list` lists them"),
         ("--preset step-8a", "step-8a needs --input FILE"),
         ("--generate uniform --input a.csv", "cannot be used with"),
-        ("--generate uniform --k 1,2 --n 10,20 --figure a.svg", "a figure is drawn against one size"),
-        ("--generate uniform --k 1,2 --figure a.png", "it is written as .svg"),
+        ("--generate uniform --k 1,2 --n 10,20 --figure a.svg", "a figure has one size as its axis"),
+        ("--generate uniform --k 1,2 --figure a.png", "the name must end in .svg"),
     ] {
         let error = place.fails(2, &format!("sweep {args}"));
         assert!(error.contains(why), "{args}: {error}");

@@ -43,9 +43,9 @@ fn the_truth_is_computed_and_ties_count_as_hits() {
     );
     let text = place.ok("recall answers.csv --input line.csv --queries asked.csv --engine kdtree").stdout;
     for said in [
-        "2 queries, 3 neighbours to each: answers.csv",
-        "1 missing, 1 named twice",
-        "an answer as near as the k-th neighbour is right",
+        "2 queries, 3 neighbours each: answers.csv",
+        "1 missing, 1 duplicate",
+        "answers that tie with the k-th neighbour are hits",
     ] {
         assert!(text.contains(said), "`{said}` is missing from\n{text}");
     }
@@ -76,7 +76,7 @@ fn a_truth_from_a_file_needs_distances_to_accept_ties() {
     place.write("named.csv", "0,1,2\n5,3,1\n");
     assert_eq!(mean("--truth named.csv"), 0.5);
     let text = place.ok("recall answers.csv --truth named.csv").stdout;
-    assert!(text.contains("cannot be told without distances"), "{text}");
+    assert!(text.contains("unknown without distances"), "{text}");
     assert_eq!(mean("--truth named.csv --input line.csv --queries asked.csv"), 0.75);
     // Exact answers have recall 1 in every format.
     let perfect =
@@ -96,10 +96,7 @@ fn recall_uses_the_metric_of_the_answers() {
     for name in ["cosine.parquet", "cosine.csv", "cosine.arrow", "cosine.npz"] {
         place.ok(&format!("run {search} --k 2 --metric cosine --warmup 0 --repeats 1 --neighbors {name}"));
         let done = place.ok(&format!("recall {name} {search} --json"));
-        assert_eq!(
-            done.stderr,
-            format!("note: the answers of {name} were found by cosine, so that is taken\n")
-        );
+        assert_eq!(done.stderr, format!("note: using metric cosine, as in {name}\n"));
         assert_eq!(
             (&json(&done.stdout)["metric"], json(&done.stdout)["recall"][0]["mean"].as_f64()),
             (&"cosine".into(), Some(1.0))
@@ -112,10 +109,7 @@ fn recall_uses_the_metric_of_the_answers() {
         let other = place.fails(1, &format!("recall {name} {search} --metric l2"));
         assert_eq!(
             other,
-            format!(
-                "ANSWERS: its answers were found by cosine, and the search is by l2; leave --metric out: \
-                 {name}"
-            )
+            format!("ANSWERS: the answers use metric cosine, but --metric is l2; drop --metric: {name}")
         );
     }
     // An answer without a stored metric takes that of the command or of the truth.
@@ -130,8 +124,8 @@ fn recall_uses_the_metric_of_the_answers() {
     for name in ["folder", "run.warpscope"] {
         let done = place.ok(&format!("recall {name} {search} --json"));
         assert!(
-            done.stderr.contains("found by angular")
-                && done.stderr.contains("leave each query's own row out"),
+            done.stderr.contains("using metric angular, as in")
+                && done.stderr.contains("excluding each query's own row"),
             "{}",
             done.stderr
         );
@@ -155,54 +149,50 @@ fn a_truth_by_another_metric_is_refused() {
     let why = place.fails(1, "recall l2.csv --truth km.csv");
     assert_eq!(
         why,
-        "--truth: its answers were found by haversine, and those of l2.csv by l2; take a truth by l2: km.csv"
+        "--truth: the truth uses metric haversine, but l2.csv uses l2; pass a truth with l2: km.csv"
     );
     place.fails(1, "recall product.csv --truth l2.csv");
     let same = json(&place.ok("recall product.csv --truth product.parquet --json").stdout);
     assert_eq!((&same["recall"][0]["mean"], &same["metric"]), (&1.0.into(), &Value::Null));
     let distances = place.fails(1, "recall product.csv --input some.csv --queries all --engine kdtree");
-    assert!(distances.starts_with("ANSWERS: its answers were found by inner product, "), "{distances}");
+    assert!(distances.starts_with("ANSWERS: the answers use the inner product, "), "{distances}");
 }
 
 #[test]
 fn invalid_arguments_are_refused() {
     let place = place();
     place.write("three.csv", "0,1,2\n1,0,2\n5,3,1\n");
-    let none = "there is no truth to compare with: give --input and --queries, by which it is computed, or \
-                --truth FILE";
+    let none = "no truth to compare with: add --input and --queries to compute it, or --truth FILE";
     for (code, args, message) in [
         (2, "", none),
         (
             2,
             "--truth three.csv --exclude-self",
-            "--exclude-self and --metric are about a search: give --input and --queries, too",
+            "--exclude-self and --metric need a search; add --input and --queries",
         ),
         (
             2,
             "--input line.csv --at 0",
-            "invalid value '0' for '--at <LIST>': `0` is no number of neighbours, 1 or more",
+            "invalid value '0' for '--at <LIST>': invalid number of neighbours `0`: must be 1 or more",
         ),
-        (1, "--truth three.csv", "the answers are to 2 queries, and the truth to 3: answers.csv"),
+        (1, "--truth three.csv", "the answers have 2 queries, but the truth has 3: answers.csv"),
         (
             1,
             "--truth three.csv --at 4",
-            "the file of answers has 3 neighbours to a query, too few for recall at 4; give --at 3 or less: \
+            "the file of answers has 3 neighbours per query, too few for recall at 4; pass --at 3 or less: \
              answers.csv",
         ),
         (
             2,
             "--truth three.csv --out answers.csv",
-            "cannot write: a file that is read would be lost; choose another name: answers.csv",
+            "cannot write: this would overwrite an input file; choose another name: answers.csv",
         ),
         (1, "--truth none.csv", "cannot read: No such file or directory (os error 2): none.csv"),
     ] {
         assert_eq!(place.fails(code, &format!("recall answers.csv {args}")), message, "{args}");
     }
     let error = place.fails(1, "recall answers.csv --input line.csv --engine kdtree");
-    assert!(
-        error.starts_with("the answers are to 2 queries, and so to others than the 6 queries that are asked"),
-        "{error}"
-    );
+    assert!(error.starts_with("the file answers 2 queries, but this job has 6 queries"), "{error}");
 }
 
 #[test]
@@ -213,12 +203,15 @@ fn answers_to_other_rows_are_refused() {
     place.ok("knn line.csv rows:3,5 -k 2 --engine kdtree -o three-five.npz");
     let recall = "recall five-three.parquet --input line.csv --engine kdtree --queries";
     let other = place.fails(1, &format!("{recall} rows:3,5"));
-    let why = "ANSWERS: its query 0 is row 5, and row 3 is asked for; ask as they were asked, with \
-               --queries and --seed: five-three.parquet";
+    let why = "ANSWERS: query 0 of the answers is row 5, but row 3 was queried; pass the --queries and \
+               --seed they were made with: five-three.parquet";
     assert_eq!(other, why);
     assert!(place.ok(&format!("{recall} rows:5,3")).stdout.contains("        2  1.0000"));
     let truth = "recall three-five.npz --truth five-three.parquet";
-    assert!(place.fails(1, truth).starts_with("ANSWERS: its query 0 is row 3, and row 5 is asked for"));
+    assert!(place.fails(1, truth).starts_with(
+        "ANSWERS: query 0 of the answers is row 3, but row 5 was \
+                                               queried"
+    ));
     // Row numbers must exist in the file.
     place.write("wrong.csv", "query,query_row,rank,index\n0,5,0,0\n0,5,1,3\n1,3,0,3\n1,3,1,5\n");
     let worst = json(&place.ok("recall wrong.csv --truth five-three.parquet --json").stdout);

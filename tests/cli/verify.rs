@@ -21,8 +21,8 @@ fn exact_checks_the_values_of_the_file() {
     let text = place.ok(&format!("{verify} --f64")).stdout;
     assert!(
         text.ends_with(
-            "by the file's own 64-bit values the nearest neighbours of 1 of 1 query are others, \
-             ties aside, by at most 1.00e-9\n"
+            "by the file's own 64-bit values the nearest neighbours of 1 of 1 query differ, ties aside, by \
+             at most 1.00e-9\n"
         ),
         "{text}"
     );
@@ -35,10 +35,10 @@ fn exact_checks_the_values_of_the_file() {
     assert_eq!(report["agreed"], true, "the search uses f32");
     assert_eq!(json(&place.ok(&format!("{verify} --json")).stdout)["file_values"], Value::Null);
     let two = place.ok(&format!("{verify} --f64").replace("--k 1", "--k 2")).stdout;
-    assert!(two.contains("1 of 1 query are others, ties aside, all in the order alone"), "{two}");
+    assert!(two.contains("1 of 1 query differ, ties aside, all in order only"), "{two}");
     place.ok("generate uniform:n=300,d=3 cloud.npy");
     let same = place.ok("verify --input cloud.npy --queries all --k 3 --engine kdtree --f64").stdout;
-    assert!(same.contains("of 300 queries are the same, but for ties"), "{same}");
+    assert!(same.contains("of 300 queries are the same, ties aside"), "{same}");
 }
 
 /// Woodburn, Iowa, a place to the east that is nearer in kilometres, and one to the north that is nearer in
@@ -50,8 +50,7 @@ const PLACES: &str = "name,latitude,longitude\nWoodburn,41.029822,-93.614875\nea
 fn answers_are_verified_with_their_own_metric() {
     let place = Place::new();
     place.write("places.csv", PLACES);
-    let note =
-        |name: &str| format!("note: the answers of {name} were found by haversine, so that is taken\n");
+    let note = |name: &str| format!("note: using metric haversine, as in {name}\n");
     let verify = "verify --input places.csv --queries all --k 3 --engine kdtree --reference";
     // Parquet and Arrow store the metric; for others, names of columns and arrays imply it.
     for name in ["found.parquet", "found.arrow", "found.csv", "found.tsv", "found.npz"] {
@@ -70,8 +69,7 @@ fn answers_are_verified_with_their_own_metric() {
     let other = place.fails(1, &format!("{verify} found.csv --metric l2"));
     assert_eq!(
         other,
-        "--reference: its answers were found by haversine, and the search is by l2; leave --metric out: \
-         found.csv"
+        "--reference: the answers use metric haversine, but --metric is l2; drop --metric: found.csv"
     );
     // Row numbers alone imply nothing: the metric is the default of `knn`.
     place.ok("knn places.csv -k 3 --engine kdtree -o found.npy");
@@ -97,9 +95,8 @@ fn answers_are_verified_on_their_own_columns() {
         place.ok(&format!("knn named.csv --columns left,up -k 2 --engine kdtree --exclude-self -o {name}"));
         let done = place.ok(&format!("{verify} --queries all --k 2 --reference {name}"));
         let notes = format!(
-            "note: the answers of {name} leave each query's own row out, and so does the search\n\
-             note: the answers of {name} were found by the columns left, up, so these are taken of \
-             named.csv; --columns chooses others\n"
+            "note: excluding each query's own row, as in {name}\nnote: using columns left, up of named.csv, \
+             as in {name}; override with --columns\n"
         );
         assert_eq!(done.stderr, notes);
         assert!(
@@ -122,7 +119,7 @@ fn answers_are_verified_on_their_own_columns() {
     let of_file = place
         .ok("verify --input posed.csv --engine kdtree --queries asked.csv --k 2 --reference of_file.parquet");
     assert!(
-        of_file.stdout.contains("columns pos_x, pos_y; of the queries there_x, there_y\n"),
+        of_file.stdout.contains("columns pos_x, pos_y; queries: there_x, there_y\n"),
         "{}",
         of_file.stdout
     );
@@ -167,10 +164,7 @@ fn metadata_survives_standard_streams() {
         fs::write(place.path("found"), &output.stdout).unwrap();
         let done =
             place.ok("verify --input points.csv --queries all --k 2 --engine kdtree --reference found");
-        assert_eq!(
-            done.stderr,
-            "note: the answers of found leave each query's own row out, and so does the search\n"
-        );
+        assert_eq!(done.stderr, "note: excluding each query's own row, as in found\n");
     }
 }
 
@@ -186,8 +180,7 @@ fn inner_products_are_not_verified_by_distance() {
         );
         assert!(
             why.starts_with(
-                "--reference: its answers were found by inner product, and a search by \
-                 distance says nothing of them; "
+                "--reference: the answers use the inner product, which a distance search cannot check; "
             ),
             "{why}"
         );
@@ -204,11 +197,11 @@ fn the_recall_of_a_reference_is_reported() {
     let verify = "verify --input line.csv --queries rows:0,1,5 --k 2 --engine kdtree --reference answers.csv";
     let done = place.call(verify);
     assert_eq!(done.code, 1);
-    let told = "reference answers WRONG: recall@2 0.8333: 1 of 3 queries has a neighbour that is not among \
-                the true 2; 1 more in a wrong order; in the others, 0 other indices at a tie: answers.csv\n";
+    let told = "reference answers WRONG: recall@2 0.8333: 1 of 3 queries has a neighbour outside the true \
+                2; 1 more in the wrong order; in the others, 0 other indices at a tie: answers.csv\n";
     assert!(done.stdout.ends_with(told), "{}", done.stdout);
     assert!(
-        done.stderr.starts_with("error: wrong reference answers: query 1, rank 1: row 4 is named"),
+        done.stderr.starts_with("error: wrong reference answers: query 1, rank 1: row 4 at squared distance"),
         "{}",
         done.stderr
     );

@@ -202,9 +202,6 @@ fn rows_are_compared_with_another_file() {
     std::fs::write(&fewer, "u,v\n0,1\n2,3\n").expect("a file");
     window.state_mut().send(AnalysisAction::Against(AnalysisKind::Overlap, fewer));
     until(&mut window, "the reason", |app| {
-        app.session()
-            .log
-            .last()
-            .is_some_and(|entry| entry.text.contains("the clouds are not of the same rows"))
+        app.session().log.last().is_some_and(|entry| entry.text.contains("the clouds have different rows"))
     });
 }

@@ -229,7 +229,7 @@ fn runs_of_different_jobs_are_not_ranked() {
     check(&mut window, &format!("Compare {third}"));
     until(&mut window, "the comparison", |app| app.session().runs.compared.is_some());
     window.get_by_label("These are different jobs (k), so neither is called faster.");
-    assert!(window.query_all_by_label("another job").next().is_some(), "in the place of the verdict");
+    assert!(window.query_all_by_label("different job").next().is_some(), "in the place of the verdict");
     for verdict in ["faster", "slower", "no difference shown"] {
         assert!(window.query_all_by_label(verdict).next().is_none(), "{verdict}");
     }

@@ -1,5 +1,4 @@
-//! Where neighbours go: a file, standard output or nowhere, in which format and with which columns of the
-//! files; and what is said of them, to a person or as JSON.
+//! Output of `knn`: destination, format and added columns of the neighbours, and the report as text or JSON.
 
 use std::io::{BufWriter, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -21,26 +20,32 @@ use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, tex
 use crate::knn::Goal;
 use crate::run::{Batch, Batches};
 
-/// The flag that a place has no columns for.
 const WITH_QUERY: &str = "--with-query";
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Results")]
 pub struct OutArgs {
-    /// Writes the neighbours: .csv, .tsv, .parquet, .arrow, .npz, without --radius also .npy (row numbers
-    /// alone), .ivecs with .fvecs or .ibin with .fbin; - prints them
+    /// File to write the neighbours to; - prints them
+    ///
+    /// .csv, .tsv, .parquet, .arrow or .npz; without --radius also .npy (row numbers only), .ivecs with
+    /// .fvecs, or .ibin with .fbin.
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// With `-o -`: as what they are printed, part by part as they are found [default: csv]. A file is
-    /// written as its name ends
+    /// Format of printed neighbours (-o -) [default: csv]
+    ///
+    /// Neighbours are printed batch by batch as they are found. The format of a file follows from its
+    /// extension.
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// Columns of IN beside each neighbour, as they are in the file: name,zip_code. Tables only, in which
-    /// text stands in one line; file_ is put before a name that the table has itself
+    /// Columns of IN to add to each neighbour: name,zip_code
+    ///
+    /// For tables only. Values are copied from the file, text on one line. A name that the table already has
+    /// gets the prefix file_.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     with: Vec<String>,
-    /// Columns of the file that the queries are rows of, beside each neighbour: iata,name become
-    /// query_iata,query_name. Tables only
+    /// Columns of the queries' file to add: iata,name
+    ///
+    /// They become query_iata,query_name, for each neighbour. For tables only.
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     with_query: Vec<String>,
     #[command(flatten)]
@@ -51,7 +56,7 @@ pub struct OutArgs {
 enum Format {
     Csv,
     Tsv,
-    /// Row numbers alone, q × k, as numpy.load reads them
+    /// Row numbers only, q × k, for numpy.load
     Npy,
     /// An Arrow IPC stream of the table, in batches
     Arrow,
@@ -80,34 +85,34 @@ impl OutArgs {
         self.json.json
     }
 
-    /// The file to write, unless that is standard output.
+    /// The file to write, unless the neighbours go to standard output.
     pub fn file(&self) -> Option<&Path> {
         self.out.as_deref().filter(|path| *path != Path::new("-"))
     }
 
-    /// As what neighbours are printed, where they are.
+    /// The format of printed neighbours, if they are printed.
     pub fn printed(&self) -> Option<NeighborFormat> {
         let format = self.format.unwrap_or(Format::Csv);
         (self.out.is_some() && self.file().is_none()).then(|| format.stream())
     }
 
-    /// Whether the file has arrays of all neighbours one after the other, which are written at once.
+    /// Whether the file stores all neighbours in whole arrays, which have to be written at once.
     pub fn is_at_once(&self) -> bool {
         self.file()
             .is_some_and(|file| NeighborFormat::of(file).is_ok_and(|format| format == NeighborFormat::Npz))
     }
 
-    /// Whether neighbours are shown beside the numbers.
+    /// Whether the report shows the neighbours themselves.
     pub fn shows(&self, queries: usize) -> bool {
         queries == 1 && !self.json.json && self.out.is_none()
     }
 
-    /// The flags that name columns of files, and what they name.
+    /// The flags that name columns of files, with the columns.
     pub fn columns(&self) -> [(&'static str, &[String]); 2] {
         [("--with", &self.with), (WITH_QUERY, &self.with_query)]
     }
 
-    /// Refuses what makes no sense whatever the files hold.
+    /// Refuses what is wrong whatever the files contain.
     ///
     /// # Errors
     /// [`Usage`].
@@ -115,7 +120,7 @@ impl OutArgs {
         let refuse = |why: String| -> anyhow::Result<()> { bail!(Usage(why)) };
         if self.json.json && self.printed().is_some() {
             refuse(
-                "--json and --out - both print to standard output: write the neighbours to a file".to_owned(),
+                "--json and --out - both print to standard output; write the neighbours to a file".to_owned(),
             )?;
         }
         if let Some(format) = self.format {
@@ -124,25 +129,25 @@ impl OutArgs {
                 .unwrap_or_default();
             match self.file() {
                 Some(path) => refuse(format!(
-                    "--format is for `-o -`: a file is written as its name ends: {}",
+                    "--format applies to `-o -` only; a file's format follows from its extension: {}",
                     path.display()
                 ))?,
                 None if self.out.is_none() => {
-                    refuse(format!("--format {name}: say with `-o -` that the neighbours are printed"))?
+                    refuse(format!("--format {name}: add `-o -` to print the neighbours"))?
                 }
                 None => {}
             }
             if matches!(goal, Goal::Within(_)) && format == Format::Npy {
                 refuse(
-                    "--format npy: queries do not have equally many neighbours within a radius; take arrow \
-                     or parquet"
+                    "--format npy: the number of neighbours within a radius varies by query; use arrow or \
+                     parquet"
                         .to_owned(),
                 )?;
             }
             if !format.is_text() && std::io::stdout().is_terminal() {
                 refuse(format!(
-                    "--format {name}: it is no text, and standard output is a terminal; send it to a file \
-                     or a program"
+                    "--format {name} is binary and standard output is a terminal; redirect it to a file or \
+                     a program"
                 ))?;
             }
         }
@@ -151,7 +156,7 @@ impl OutArgs {
             .try_for_each(|(flag, names)| self.check_columns(flag, names, goal, queries))
     }
 
-    /// Refuses columns that have nowhere to go, or come from nowhere.
+    /// Refuses columns without a source or without a table to go to.
     fn check_columns(
         &self,
         flag: &str,
@@ -163,10 +168,10 @@ impl OutArgs {
         if let Some(name) =
             names.iter().enumerate().find_map(|(at, name)| names[..at].contains(name).then_some(name))
         {
-            bail!(Usage(format!("{flag}: `{name}` is named twice")));
+            bail!(Usage(format!("{flag}: `{name}` given twice")));
         }
         if flag == WITH_QUERY && matches!(queries, QueryChoice::At(_)) {
-            bail!(Usage(format!("{flag} {first}: the query is a place, and so no row of a file")));
+            bail!(Usage(format!("{flag} {first}: the query is a point, not a row of a file")));
         }
         let one = match queries {
             QueryChoice::At(_) | QueryChoice::Count(1) => true,
@@ -178,27 +183,25 @@ impl OutArgs {
             (None, Some(path)) => NeighborFormat::for_goal(goal, path).is_ok_and(NeighborFormat::is_table),
             (None, None) if one && !self.json.json => true,
             (None, None) => bail!(Usage(format!(
-                "{flag} {first}: columns stand beside neighbours: say with --out FILE or `-o -` where these \
-                 go"
+                "{flag} {first}: columns are added to written neighbours; add --out FILE or `-o -`"
             ))),
         };
         if table {
             return Ok(());
         }
         bail!(Usage(format!(
-            "{flag} {first}: only tables have room for further columns: .csv, .tsv, .parquet or .arrow"
+            "{flag} {first}: only tables can have added columns: .csv, .tsv, .parquet or .arrow"
         )))
     }
 
-    /// The columns of files that are to stand beside neighbours.
+    /// Reads the columns to add to the neighbours.
     ///
     /// # Errors
-    /// That there is no such column; those of reading the files.
+    /// Unknown columns, and errors of reading the files.
     pub fn file_columns(&self, job: &Job) -> anyhow::Result<FileColumns> {
         let read = |names: &[String], cloud: &PointCloud| match cloud.source() {
             Source::File { path, .. } if !names.is_empty() => {
-                Beside::read(path, names, cloud, &Bar::new("reading the columns beside"))
-                    .inspect(note_rounded)
+                Beside::read(path, names, cloud, &Bar::new("reading the added columns")).inspect(note_rounded)
             }
             _ => Ok(Beside::default()),
         };
@@ -208,24 +211,21 @@ impl OutArgs {
                 neighbors: read(&self.with, &job.cloud)?,
             });
         }
-        // All are of one file, which is read once.
+        // All columns are from one file, which is read once.
         let mut neighbors = read(&[&self.with[..], &self.with_query].concat(), &job.cloud)?;
         let queries = Beside { columns: neighbors.columns.split_off(self.with.len()) };
         Ok(FileColumns { queries, neighbors })
     }
 }
 
-/// Says which columns have not the digits of the file.
+/// Notes which columns are rounded.
 fn note_rounded(beside: &Beside) {
     for column in beside.columns.iter().filter(|column| column.is_rounded()) {
-        output::note(&format!(
-            "whole numbers of 2^53 and more are rounded to what a float64 holds: column `{}`",
-            column.name
-        ));
+        output::note(&format!("whole numbers from 2^53 on are rounded to float64: column `{}`", column.name));
     }
 }
 
-/// Takes the neighbours of a job's search to their destination.
+/// Writes the neighbours of a job's search to their destination.
 pub struct Sink<'a> {
     pub job: &'a Job,
     pub goal: Goal,
@@ -247,8 +247,8 @@ impl<'a> Sink<'a> {
         Self { job, goal, size, columns, out, graph }
     }
 
-    /// Checks that the disk has room, and prints notes on the size, the rows of the queries and empty ranks;
-    /// for the nearest only.
+    /// For the nearest neighbours only: checks that the disk has room, and prints notes on the size, the
+    /// queries' row numbers and empty ranks.
     ///
     /// # Errors
     /// As [`announce::room_of_file`].
@@ -277,8 +277,8 @@ impl<'a> Sink<'a> {
         Ok(())
     }
 
-    /// Takes what a search hands over, batch by batch as it is found, and reports on it unless it was
-    /// printed. `input` is how the cloud was named.
+    /// Runs the search, writes its batches as they arrive, and prints the report unless the neighbours were
+    /// printed. `input` is the cloud's path as typed.
     ///
     /// # Errors
     /// Those of the search and of writing.
@@ -290,7 +290,7 @@ impl<'a> Sink<'a> {
         let provenance = self.job.provenance(self.goal);
         let context = Context { columns: &self.columns, provenance: &provenance };
         if let Some(format) = self.out.printed() {
-            // Numbers, names of ours, and what readers have made safe: nothing that could command a terminal.
+            // Safe for a terminal: only numbers, our own names, and text that readers have escaped.
             let begin = || {
                 output::written(NeighborStream::new(
                     format,
@@ -299,7 +299,7 @@ impl<'a> Sink<'a> {
                     BufWriter::with_capacity(1 << 16, std::io::stdout()),
                 ))
             };
-            // Begun with the first neighbours: a search that is refused prints nothing.
+            // Opened with the first batch, so that a refused search prints nothing.
             let mut begun = None;
             search(&mut |batch| {
                 let rows = match &mut begun {
@@ -340,7 +340,7 @@ impl<'a> Sink<'a> {
                 })?);
             }
         }
-        let answered = answered.context("nothing was searched")?;
+        let answered = answered.context("the search did not finish")?;
         let wrote = [self.out.file(), self.graph.file().map(|path| &**path)];
         Report::new(input, (self.job, self.goal), self.size.q, tally, answered, wrote).print(
             self.job,
@@ -350,13 +350,13 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// The version of what `--json` prints.
+/// The version of the layout of `--json`.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Neighbours of a single query that are shown where they are written to no file.
+/// How many neighbours of a single query are shown if they are not written to a file.
 pub const SHOWN: usize = 32;
 
-/// What was found, in numbers.
+/// The result in numbers.
 #[derive(serde::Serialize)]
 pub struct Report {
     schema_version: u32,
@@ -373,12 +373,12 @@ pub struct Report {
     k: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     radius: Option<f64>,
-    /// All neighbours of all queries.
+    /// Neighbours of all queries together.
     neighbors: u64,
-    /// Queries without one.
+    /// Number of queries without neighbours.
     #[serde(skip_serializing_if = "Option::is_none")]
     without: Option<u64>,
-    /// The most that a query has.
+    /// The largest number of neighbours of a query.
     #[serde(skip_serializing_if = "Option::is_none")]
     most: Option<u64>,
     /// Whether an index was built.
@@ -386,7 +386,7 @@ pub struct Report {
     index: bool,
     engine: String,
     device: String,
-    /// From the loaded cloud to the last neighbour found, with the index where one is built.
+    /// From the loaded cloud to the last neighbour, including building an index.
     seconds: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     wrote: Option<PathBuf>,
@@ -394,7 +394,7 @@ pub struct Report {
     graph: Option<PathBuf>,
 }
 
-/// What batches hold, counted.
+/// Counts over batches.
 #[derive(Default)]
 pub struct Tally {
     neighbors: u64,
@@ -413,7 +413,7 @@ impl Tally {
 }
 
 impl Report {
-    /// `wrote` are the file of neighbours and that of their graph.
+    /// `wrote` is the file of neighbours and the file of their graph.
     pub fn new(
         input: &Path,
         (job, goal): (&Job, Goal),
@@ -448,7 +448,7 @@ impl Report {
         }
     }
 
-    /// Prints it; `shown` is the table of a single query's neighbours.
+    /// Prints the report; `shown` is the table of a single query's neighbours.
     pub fn print(&self, job: &Job, json: bool, shown: Option<String>) -> anyhow::Result<()> {
         if json {
             return output::print_json(self);
@@ -518,12 +518,12 @@ impl Report {
             all += &format!("\n{}", text::table(&lines, &right));
             let more = self.neighbors.saturating_sub(SHOWN as u64);
             if more > 0 {
-                all += &format!("and {} more: --out FILE writes all\n", text::thousands(more));
+                all += &format!("and {} more; --out FILE writes all\n", text::thousands(more));
             }
         }
         output::print(&all)?;
         if written.is_empty() && !has_shown {
-            output::note("-o FILE writes the neighbours, and -o - prints them");
+            output::note("-o FILE writes the neighbours, -o - prints them");
         }
         Ok(())
     }

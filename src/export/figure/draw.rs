@@ -1,5 +1,4 @@
-//! The picture of a figure, for print: title, panels side by side with their axes, legend, and what the
-//! publication states.
+//! Draws a figure for print: title, panels with axes, legend, and the publication's statements.
 
 use super::{Curve, Figure};
 use crate::draw::pen::{ROW, Words, area, dashed, line, log_ticks, sans, width};
@@ -8,36 +7,35 @@ use crate::run::presets::{Against, Panel};
 use crate::run::stats::DISTANCE_BYTES;
 use crate::text::{coordinate, sentence_case, significant, thousands, unit_of};
 
-/// Size of text, of notes in a panel and of titles, in points.
+/// Sizes of text, of notes in a panel and of titles, in points.
 const TEXT: f32 = 12.0;
 const NOTE: f32 = 10.0;
 const TITLE: f32 = 16.0;
 
-/// Width and height of a panel with its labels, where there are more than two in a row, and the space around
-/// everything.
+/// Size of a panel with its labels, its width if there are more than two in a row, and the outer margin.
 const PANEL: [f32; 2] = [450.0, 330.0];
 const NARROW: f32 = 400.0;
 const MARGIN: f32 = 24.0;
 
-/// Width of the labels of an axis, on the left and on the right.
+/// Width of axis labels, left and right.
 const LABELS: f32 = 58.0;
 
 /// Half the size of a marker.
 const MARKER: f32 = 4.0;
 
-/// A line of text.
+/// Height of a line of text.
 const LINE: f32 = TEXT * ROW;
 
-/// A panel: what it draws, of which value of the size that has panels of its own.
+/// A panel, for one value of the size that has a panel per value.
 struct Cell {
     panel: Panel,
     part: Option<u64>,
     curves: Vec<Curve>,
 }
 
-/// Draws everything, on a picture as high as it needs.
+/// Draws the figure; the height follows from its content.
 pub fn drawing(figure: &Figure) -> Drawing {
-    // A panel that nothing was measured for is left out, but one stays.
+    // Panels without measurements are skipped, but at least one remains.
     let mut cells = Vec::new();
     for &panel in &figure.panels {
         cells.extend(figure.parts().into_iter().map(|part| Cell {
@@ -51,13 +49,13 @@ pub fn drawing(figure: &Figure) -> Drawing {
     } else {
         cells.truncate(1);
     }
-    // Panels of sizes are in rows of their own, below what they have in common.
+    // If a size has panels per value, each kind of panel starts a new row.
     let groups: Vec<&[Cell]> = match cells.first() {
         Some(Cell { part: None, .. }) => vec![&cells],
         _ => cells.chunk_by(|a, b| a.panel == b.panel).collect(),
     };
     let most = groups.iter().map(|group| group.len()).max().unwrap_or(1);
-    // Four are two rows of two.
+    // Four panels make two rows of two.
     let columns = if most == 4 { 2 } else { most.clamp(1, 3) };
     let each = if columns > 2 { NARROW } else { PANEL[0] };
     let wide = each * columns as f32;
@@ -90,17 +88,17 @@ pub fn drawing(figure: &Figure) -> Drawing {
     page.drawing
 }
 
-/// A picture that is written from top to bottom.
+/// A page that is filled from top to bottom.
 struct Page {
     drawing: Drawing,
-    /// How far it is written.
+    /// Current height.
     y: f32,
     /// Width between the margins.
     wide: f32,
 }
 
 impl Page {
-    /// Text in as many lines as it needs.
+    /// Draws text, wrapped.
     fn lines(&mut self, text: &str, size: f32, ink: Ink) {
         for row in Words::new(text, Font::Sans).wrap(size, self.wide) {
             self.drawing.text([MARGIN, self.y], [0.0, 0.0], sans(size, ink), row);
@@ -108,7 +106,7 @@ impl Page {
         }
     }
 
-    /// A marker and a name for each method, and what dashed lines and open marks are.
+    /// Draws a marker and a name for each method, and explains dashed lines and open marks.
     fn legend(&mut self, figure: &Figure, cells: &[Cell]) {
         let mut x = MARGIN;
         let mut put = |page: &mut Self, text: &str, draw: &dyn Fn(&mut Drawing, [Point; 2])| {
@@ -129,7 +127,7 @@ impl Page {
             }
         }
         if cells.iter().any(|cell| cell.panel == Panel::Points) {
-            for (text, is_dashed) in [("accessed", false), ("retained", true)] {
+            for (text, is_dashed) in [("distance evaluations", false), ("retained points", true)] {
                 put(self, text, &|drawing, ends| {
                     let stroke =
                         if is_dashed { dashed(Ink::TextWeak, 1.5, 4.0) } else { line(Ink::TextWeak, 1.5) };
@@ -146,15 +144,11 @@ impl Page {
         self.y += LINE * 1.5;
     }
 
-    /// What is to be known of what is drawn.
+    /// Draws notes on how to read the panels.
     fn notes(&mut self, figure: &Figure, cells: &[Cell]) {
         let any = |kinds: &[Panel]| cells.iter().any(|cell| kinds.contains(&cell.panel));
         if figure.has_zeros() {
-            self.lines(
-                "Counts of 0 are not drawn: a logarithmic axis has no place for them.",
-                TEXT,
-                Ink::TextWeak,
-            );
+            self.lines("Counts of 0 are not drawn on the logarithmic axis.", TEXT, Ink::TextWeak);
         }
         if let Some(repeats) =
             figure.repeats.as_ref().filter(|_| any(&[Panel::Throughput, Panel::Speedup, Panel::Transfer]))
@@ -166,36 +160,28 @@ impl Page {
                 let (unit, scale) = unit_of(peak);
                 let peak = significant(peak / scale);
                 format!(
-                    "On the right, reading {DISTANCE_BYTES} bytes a distance once, in % of the {peak} \
-                     {unit}B/s that the memory was measured to give."
+                    "Right axis: reading {DISTANCE_BYTES} bytes per distance once, in % of the measured \
+                     memory bandwidth of {peak} {unit}B/s."
                 )
             });
             let without = || {
-                "The share of the memory's bandwidth is left out: it is not known of one device that all \
-                 methods ran on."
+                "The share of the memory bandwidth is omitted: the methods ran on several devices or the \
+                 bandwidth is unknown."
                     .to_owned()
             };
             self.lines(&bandwidth.unwrap_or_else(without), TEXT, Ink::TextWeak);
         }
         if let Some(best) = &figure.axes.best {
-            self.lines(
-                &format!("Numbers at points are the {best} that was fastest there."),
-                TEXT,
-                Ink::TextWeak,
-            );
+            self.lines(&format!("Numbers at points are the fastest {best}."), TEXT, Ink::TextWeak);
         }
     }
 
-    /// The publication's sentences, and whether they are about the same problem.
+    /// Draws the publication's statements, and whether they are about the same problem.
     fn stated(&mut self, figure: &Figure) {
         let Some(publication) = figure.publication.filter(|_| !figure.stated.is_empty()) else { return };
-        let condition = if figure.is_as_published {
-            ""
-        } else {
-            ", with its own data and sizes, which differ from these"
-        };
+        let condition = if figure.is_as_published { "" } else { ", with other data and sizes than these" };
         self.lines(
-            &format!("{} states, of {}{condition}", sentence_case(&publication.who), publication.device),
+            &format!("{} states for {}{condition}", sentence_case(&publication.who), publication.device),
             TEXT,
             Ink::Text,
         );
@@ -205,7 +191,7 @@ impl Page {
     }
 }
 
-/// Axes, grid, lines and marks of a panel. All panels of a kind have the same axes.
+/// Draws a panel: axes, grid, lines and marks. All panels of a kind have the same axes.
 fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cell, of_kind: &[&Cell]) {
     let title = room.take_top(LINE * 1.6);
     let foot = room.take_bottom(LINE * 2.6);
@@ -237,7 +223,7 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
         ),
     };
     let (Some(across), Some(upwards)) = (across, upwards) else {
-        drawing.text(room.center(), [0.5, 0.5], sans(TEXT, Ink::TextWeak), "Nothing was measured");
+        drawing.text(room.center(), [0.5, 0.5], sans(TEXT, Ink::TextWeak), "No measurements");
         return;
     };
     let of_tick = if cell.panel == Panel::Throughput { large } else { label };
@@ -260,7 +246,7 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
             );
         }
     }
-    // The values that were measured are the ticks, where their numbers have room.
+    // Ticks are at the measured values, labelled where there is room.
     let mut values: Vec<f64> = all().map(|point| point[0]).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
@@ -299,7 +285,7 @@ fn draw_panel(drawing: &mut Drawing, mut room: Area, figure: &Figure, cell: &Cel
 }
 
 impl Curve {
-    /// Both ends of each point's error bar, in the panel's units; `None` where there is none.
+    /// Both ends of each point's error bar, in the panel's units, or `None`.
     fn ends(&self) -> impl Iterator<Item = Option<[f64; 2]>> {
         let of = |([_, y], deviation): (&[f64; 2], &f64)| {
             (*deviation > 0.0).then(|| [y * (1.0 - deviation), y * (1.0 + deviation)])
@@ -308,23 +294,23 @@ impl Curve {
     }
 }
 
-/// What a panel draws, with its unit.
+/// The quantity of a panel, with its unit.
 fn about_panel(figure: &Figure, panel: Panel) -> String {
     match panel {
-        Panel::Time => "Search time in ms, median, without the index".to_owned(),
-        Panel::Points => "Points accessed and retained, means over queries".to_owned(),
-        Panel::ActiveThreads => "Active threads of a warp, of 32, mean".to_owned(),
-        Panel::Throughput => "Throughput in distances a second".to_owned(),
-        Panel::Wrong => "Neighbours that are wrong, of k, means over queries".to_owned(),
-        Panel::Transfer => "Search time in times of upload and download".to_owned(),
+        Panel::Time => "Median search time in ms, excluding the index".to_owned(),
+        Panel::Points => "Distance evaluations and retained points, means over queries".to_owned(),
+        Panel::ActiveThreads => "Active threads of 32 in a warp, mean".to_owned(),
+        Panel::Throughput => "Throughput in distances per second".to_owned(),
+        Panel::Wrong => "Wrong neighbours of k, means over queries".to_owned(),
+        Panel::Transfer => "Search time as a multiple of upload and download".to_owned(),
         Panel::Speedup => {
             let first = figure.methods.first().map_or_else(String::new, ToString::to_string);
-            format!("Speedup, a factor, over {first}")
+            format!("Speedup factor over {first}")
         }
     }
 }
 
-/// An error bar.
+/// Draws an error bar.
 fn bar(drawing: &mut Drawing, x: f32, [low, high]: [f32; 2], series: usize) {
     let half = MARKER * 0.8;
     for points in [
@@ -336,7 +322,7 @@ fn bar(drawing: &mut Drawing, x: f32, [low, high]: [f32; 2], series: usize) {
     }
 }
 
-/// A line in the colour of a series, and its marker at each place.
+/// Draws a line in the colour of a series, and its marker at each of `marks`.
 fn curve(drawing: &mut Drawing, points: &[Point], series: usize, is_dashed: bool, marks: &[Point]) {
     let ink = Ink::Category(series);
     let stroke = if is_dashed { dashed(ink, 1.5, 4.0) } else { line(ink, 1.8) };
@@ -363,7 +349,7 @@ fn curve(drawing: &mut Drawing, points: &[Point], series: usize, is_dashed: bool
     }
 }
 
-/// The mark of a number that somebody else measured.
+/// Marks a number that a publication states.
 fn open_diamond(drawing: &mut Drawing, [x, y]: Point) {
     let size = MARKER * 1.7;
     let points = vec![[x, y - size], [x + size, y], [x, y + size], [x - size, y], [x, y - size]];
@@ -374,7 +360,6 @@ fn middle_of([from, to]: [Point; 2]) -> Point {
     [(from[0] + to[0]) / 2.0, (from[1] + to[1]) / 2.0]
 }
 
-/// How far apart values stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scale {
     Linear,
@@ -393,42 +378,41 @@ pub struct Axis {
     scale: Scale,
     /// The values at both ends, or their logarithms.
     ends: [f64; 2],
-    /// Places of both ends, in points.
+    /// Positions of both ends, in points.
     places: [f32; 2],
 }
 
 impl Axis {
-    /// A linear axis, whose ends are known.
+    /// A linear axis between two values.
     pub fn linear(ends: [f64; 2], places: [f32; 2]) -> Self {
         Self { scale: Scale::Linear, ends, places }
     }
 
-    /// A logarithmic axis on which all of `values` have room, and some around them; `None` if none of them is
-    /// positive.
+    /// A logarithmic axis around all positive `values`, with a margin; `None` if there are none.
     pub fn around(values: impl Iterator<Item = f64>, places: [f32; 2]) -> Option<Self> {
         let logs = values.filter(|value| *value > 0.0 && value.is_finite()).map(f64::ln);
         let [min, max] =
             logs.fold([f64::INFINITY, f64::NEG_INFINITY], |[min, max], log| [min.min(log), max.max(log)]);
-        // Within a factor of 6 there are always two ticks.
+        // A factor of 6 always contains two ticks.
         let room = f64::max((max - min) * 0.06, (6f64.ln() - (max - min)) / 2.0);
         (min <= max).then_some(Self { scale: Scale::Logarithmic, ends: [min - room, max + room], places })
     }
 
-    /// The same length for values in other units: so many of them to one of this axis.
+    /// The same axis in other units, of which `per_one` equal one of this axis.
     pub fn in_units(&self, per_one: f64) -> Self {
         let ends =
             self.ends.map(|end| if self.scale == Scale::Linear { end * per_one } else { end + per_one.ln() });
         Self { ends, ..*self }
     }
 
-    /// The place of a value, which a logarithmic axis has only for positive ones.
+    /// The position of a value; only positive ones have a position on a logarithmic axis.
     pub fn place(&self, value: f64) -> f32 {
         let [min, max] = self.ends;
         let along = (self.scale.of(value) - min) / (max - min);
         self.places[0] + along as f32 * (self.places[1] - self.places[0])
     }
 
-    /// At most so many round values on it; the quarters of a linear one.
+    /// At most `most` round values; quarters on a linear axis.
     pub fn ticks(&self, most: usize) -> Vec<f64> {
         if self.scale == Scale::Linear {
             return (0..=4)
@@ -436,8 +420,8 @@ impl Axis {
                 .collect();
         }
         let [min, max] = self.ends.map(f64::exp);
-        // Within about a decade, whole numbers of a power: 1, 2, 5 alone would be too few to read a factor
-        // from.
+        // Within about a decade, 1, 2, 5 would be too few ticks to read off a factor, so whole multiples are
+        // used.
         let power = 10f64.powf(min.log10().floor());
         let whole = [1.0, 10.0]
             .into_iter()
@@ -447,13 +431,13 @@ impl Axis {
     }
 }
 
-/// A large value as it stands at a tick: `500 G`.
+/// The label of a large value: `500 G`.
 pub fn large(value: f64) -> String {
     let (unit, scale) = unit_of(value);
     if unit.is_empty() { label(value) } else { format!("{} {unit}", label(value / scale)) }
 }
 
-/// A value as it stands at a tick.
+/// The label of a value.
 pub fn label(value: f64) -> String {
     // Powers of ten are not exact: 3·10⁻⁴ may be 0.00030000000000000003.
     if value == 0.0 || (1.0..1e15).contains(&value) {
@@ -475,7 +459,7 @@ mod tests {
                 && ((places[2] - places[1]) - (places[1] - places[0])).abs() < 1e-3,
             "{places:?}"
         );
-        assert!(50.0 < places[0] && places[2] < 250.0, "there is room around them: {places:?}");
+        assert!(50.0 < places[0] && places[2] < 250.0, "there is a margin: {places:?}");
         let upwards = Axis::around([1.0, 100.0].into_iter(), [300.0, 100.0]).unwrap();
         assert!(upwards.place(100.0) < upwards.place(1.0));
     }

@@ -1,10 +1,10 @@
-//! What a sweep measured as a figure: a line for each method against what varied, on logarithmic axes unless
-//! a quantity has known ends.
+//! The results of a sweep as a figure: one line per method over the size that varied, on logarithmic axes
+//! unless the range of a quantity is known.
 //!
-//! | module | holds |
+//! | module | contents |
 //! |---|---|
-//! | here | the numbers, collected run by run, as curves; what these are called, and which runs are of one |
-//! | `draw` | the picture, for print, with its axes |
+//! | here | the numbers as curves, collected run by run, and their names |
+//! | `draw` | the drawing, for print, with axes |
 
 mod draw;
 
@@ -20,18 +20,17 @@ use crate::text::{count, sentence_case};
 /// Why a sweep has no figure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FigureError {
-    /// Several sizes vary, or none does.
+    /// No size varies, or several do.
     #[error(
-        "a figure is drawn against one size: give several values for one of --n, --q, --k and --d, and one \
-         or none for each of the others"
+        "a figure has one size as its axis: give several values for exactly one of --n, --q, --k and --d"
     )]
     OneSize,
-    /// A size varies that the preset's figure has no place for.
-    #[error("the figure of {preset} has no place for several values of --{size}: give one")]
+    /// A size varies that the preset's figure cannot show.
+    #[error("the figure of {preset} cannot show several values of --{size}; give one")]
     NoPlace {
         /// First name of the preset.
         preset: String,
-        /// As flags spell it.
+        /// The size, as in its flag.
         size: &'static str,
     },
 }
@@ -42,7 +41,7 @@ pub struct Figure {
     title: String,
     axes: Axes,
     panels: Vec<Panel>,
-    /// Speedups are against the first.
+    /// Speedups are relative to the first.
     methods: Vec<EngineChoice>,
     lines: Lines,
     measured: Vec<Measured>,
@@ -50,32 +49,31 @@ pub struct Figure {
     preset: Option<String>,
     /// Whether n follows from the other sizes.
     n_follows: bool,
-    /// What runs have in common beside their sizes: metric, data, repeats.
+    /// What all runs share besides their sizes: metric, data, repeats.
     metric_and_data: Vec<String>,
     repeats: Option<String>,
-    /// What they ran on, each once.
+    /// The devices, each once.
     devices: Vec<String>,
-    /// What a publication says of its figure, and whether its numbers are comparable with these.
+    /// The publication, its statements, and whether the sweep's sizes and data are those of the publication.
     publication: Option<&'static Publication>,
     stated: &'static [Stated],
     is_as_published: bool,
 }
 
-/// A run in the numbers that are drawn.
+/// The drawn numbers of a run.
 #[derive(Debug)]
 struct Measured {
     method: usize,
     /// n, q, k and d.
     sizes: [u64; 4],
-    /// Search time in milliseconds: the median, the mean and the standard deviation of repeats.
+    /// Search time in milliseconds over the repeats: median, mean and standard deviation.
     ms: f64,
     mean_ms: f64,
     deviation_ms: f64,
-    /// Milliseconds of the transfers, the mean of repeats. Points that were there already are not in the
-    /// first.
+    /// Mean transfer times in milliseconds. The upload excludes points that were on the device already.
     upload_ms: f64,
     download_ms: f64,
-    /// Bytes a second that the device was measured to read.
+    /// Measured read bandwidth of the device, in bytes per second.
     peak: Option<f64>,
     wrong: Option<f64>,
     accessed: Option<f64>,
@@ -88,29 +86,29 @@ impl Measured {
         self.sizes[Size::ALL.iter().position(|of| *of == size).unwrap_or_default()]
     }
 
-    /// The deviation of the search time, relative to its mean.
+    /// Standard deviation of the search time, relative to its mean.
     fn relative(&self) -> f64 {
         self.deviation_ms / self.mean_ms
     }
 }
 
-/// A line of a panel.
+/// A line in a panel.
 #[derive(Debug, PartialEq)]
 struct Curve {
-    /// Which of [`Figure::series`].
+    /// Index into [`Figure::series`].
     series: usize,
-    /// Whether it is the second quantity of the panel.
+    /// Whether it shows the panel's second quantity.
     dashed: bool,
-    /// By ascending x; positive numbers only, as others have no logarithm.
+    /// By ascending x; only positive numbers, which have a logarithm.
     points: Vec<[f64; 2]>,
-    /// The standard deviation at each point, relative to it; 0 where there is none.
+    /// Standard deviation at each point, relative to the value; 0 if unknown.
     deviations: Vec<f64>,
-    /// What stands at each point: the parameter's value that was fastest there.
+    /// Text at each point: the parameter value that was fastest there.
     notes: Vec<String>,
 }
 
 impl Figure {
-    /// A figure of what a sweep will measure, with the panels and the publication's statements of its preset.
+    /// An empty figure for a sweep, with the panels and the publication's statements of its preset.
     ///
     /// # Errors
     /// [`FigureError`].
@@ -162,7 +160,7 @@ impl Figure {
         })
     }
 
-    /// Takes in a run of the sweep, whose engine was `asked` for.
+    /// Adds a run of the sweep; `asked` is the engine as it was requested.
     pub fn add(&mut self, asked: &EngineChoice, record: &RunRecord) {
         let Some(method) = self.methods.iter().position(|method| method == asked) else { return };
         let mean = |name: &str| record.summary.measure(name).map(|measure| measure.mean);
@@ -170,7 +168,7 @@ impl Figure {
             .unwrap_or([record.summary.search_ms_median, 0.0]);
         let [upload_ms, download_ms] = [Phase::Upload, Phase::Download]
             .map(|phase| stats::mean_ms(&record.samples, phase).unwrap_or(0.0));
-        // What an engine says of itself there, such as `CPU, clusters`, is in the legend already.
+        // Details after the comma, such as in `CPU, clusters`, are in the legend already.
         let device = record.device.name.split(',').next().unwrap_or_default().to_owned();
         self.measured.push(Measured {
             method,
@@ -200,7 +198,7 @@ impl Figure {
         }
     }
 
-    /// What runs have in common, and the ends of sizes that have no other place.
+    /// What runs share, and the ranges of sizes that are not shown otherwise.
     fn conditions(&self) -> Vec<String> {
         let with_q = self.n_follows && [self.axes.curve, self.axes.panel].contains(&Some(Size::Q));
         let is_drawn = |size: Size| match (&self.axes.x, size) {
@@ -220,7 +218,7 @@ impl Figure {
         sizes.chain(self.metric_and_data.iter().cloned()).chain(self.lines.common.iter().cloned()).collect()
     }
 
-    /// The values of a size among the runs, ascending, each once.
+    /// The distinct values of a size, ascending.
     fn values(&self, size: Size) -> Vec<u64> {
         let mut values: Vec<u64> = self.measured.iter().map(|run| run.size(size)).collect();
         values.sort_unstable();
@@ -228,8 +226,7 @@ impl Figure {
         values
     }
 
-    /// A size's value as it is called in legends and above panels, with n beside q where that follows from
-    /// it.
+    /// A size's value for legends and panel titles, with n if n follows from q.
     fn called(&self, size: Size, value: u64) -> String {
         let mut of_n =
             self.measured.iter().filter(|run| run.size(size) == value).map(|run| run.size(Size::N));
@@ -240,7 +237,7 @@ impl Figure {
         }
     }
 
-    /// The value of each panel of a kind; one without a value, where no size has panels of its own.
+    /// The value of each panel of a kind; a single `None` if no size has panels per value.
     fn parts(&self) -> Vec<Option<u64>> {
         match self.axes.panel.map(|size| self.values(size)).filter(|values| !values.is_empty()) {
             Some(values) => values.into_iter().map(Some).collect(),
@@ -248,7 +245,7 @@ impl Figure {
         }
     }
 
-    /// What tells a run's line from others: its method's name, and the value of a size.
+    /// Identifies a run's line: its method's name, and the value of a size.
     fn series_of(&self, run: &Measured) -> (usize, Option<u64>) {
         (self.lines.of_method[run.method], self.axes.curve.map(|size| run.size(size)))
     }
@@ -261,7 +258,7 @@ impl Figure {
         all
     }
 
-    /// What a line is called in the legend.
+    /// A line's name in the legend.
     fn series_name(&self, (line, value): (usize, Option<u64>)) -> String {
         let name = &self.lines.names[line];
         match self.axes.curve.zip(value) {
@@ -274,7 +271,7 @@ impl Figure {
     fn x(&self, run: &Measured) -> Option<f64> {
         match &self.axes.x {
             Against::Size(size) => Some(run.size(*size) as f64),
-            // k is a whole number, so that shares of few points are not quite the ones that were asked for.
+            // k is a whole number, so for few points the share is not exactly the requested one.
             Against::Share => Some((1e4 * run.size(Size::K) as f64 / run.size(Size::N) as f64).round() / 1e2),
             Against::Parameter { name, .. } => {
                 self.methods[run.method].parameters().number(name).map(f64::from)
@@ -282,7 +279,7 @@ impl Figure {
         }
     }
 
-    /// A run in a panel: the quantity, and its relative standard deviation.
+    /// A run's value in a panel, and its relative standard deviation.
     fn y(&self, panel: Panel, dashed: bool, run: &Measured) -> Option<[f64; 2]> {
         let exact = |value: Option<f64>| value.map(|value| [value, 0.0]);
         match (panel, dashed) {
@@ -294,8 +291,7 @@ impl Figure {
             (Panel::Speedup, false) => {
                 let first =
                     self.measured.iter().find(|first| first.method == 0 && first.sizes == run.sizes)?;
-                // Where sizes have lines of their own, that of the first method would be there as many times,
-                // at 1.
+                // With a line per size, the first method would only add lines at 1.
                 if self.axes.curve.is_some() && run.method == 0 {
                     return None;
                 }
@@ -303,7 +299,7 @@ impl Figure {
                 Some([first.mean_ms / run.mean_ms, deviation])
             }
             (Panel::Transfer, false) => {
-                // The first run of a cloud took the points to the device; to those after it they were there.
+                // Only the first run of a cloud uploaded its points.
                 let of_cloud = |other: &&Measured| {
                     other.method == run.method
                         && [Size::N, Size::Q, Size::D]
@@ -330,7 +326,7 @@ impl Figure {
         }
     }
 
-    /// The lines of a panel that have a point, of one of [`Self::parts`].
+    /// The non-empty lines of a panel, for one of [`Self::parts`].
     fn curves(&self, panel: Panel, part: Option<u64>) -> Vec<Curve> {
         let is_of_part =
             |run: &&Measured| self.axes.panel.zip(part).is_none_or(|(size, value)| run.size(size) == value);
@@ -347,8 +343,7 @@ impl Figure {
                 points.retain(|([x, y, _], _)| {
                     [x, y].into_iter().all(|value| *value > 0.0 && value.is_finite())
                 });
-                // Of several at a place the fastest stays: they differ in the parameter whose best value
-                // counts.
+                // Runs at the same x differ in the parameter whose best value counts; keep the fastest.
                 points.sort_by(|([a, ..], one), ([b, ..], other)| {
                     a.total_cmp(b).then(one.mean_ms.total_cmp(&other.mean_ms))
                 });
@@ -374,7 +369,7 @@ impl Figure {
         curves
     }
 
-    /// Bytes a second that the device of all runs was measured to read.
+    /// Measured read bandwidth in bytes per second, if all runs were on one device.
     fn peak(&self) -> Option<f64> {
         let mut peaks = self
             .measured
@@ -382,12 +377,12 @@ impl Figure {
             .map(|run| run.peak)
             .collect::<Option<Vec<f64>>>()
             .filter(|_| self.devices.len() == 1)?;
-        // Measured again where a run was faster than that.
+        // The bandwidth is measured again if a run exceeds it; the largest is right.
         peaks.sort_by(f64::total_cmp);
         peaks.pop()
     }
 
-    /// Whether a count was 0, which a logarithmic axis has no place for.
+    /// Whether a count was 0, which a logarithmic axis cannot show.
     fn has_zeros(&self) -> bool {
         let counts = |run: &Measured| {
             [(Panel::Points, run.accessed), (Panel::Points, run.retained), (Panel::Wrong, run.wrong)]
@@ -398,13 +393,13 @@ impl Figure {
             .any(|(panel, count)| self.panels.contains(&panel) && count == Some(0.0))
     }
 
-    /// The places that a publication names in a panel; none where sizes or data are others.
+    /// The points that a publication states for a panel; none if its sizes or data differ.
     fn stated_in(&self, panel: Panel) -> Vec<[f64; 2]> {
         let all = self.stated.iter().flat_map(|stated| &stated.at).filter(|_| self.is_as_published);
         all.filter(|(of, ..)| *of == panel).map(|&(_, x, y)| [x, y]).collect()
     }
 
-    /// The figure so far as a file, on a light ground.
+    /// The current figure as an SVG file on a light background.
     pub fn svg(&self) -> String {
         svg(&draw::drawing(self), &LIGHT)
     }
@@ -414,7 +409,7 @@ fn named(size: Size, value: u64) -> String {
     format!("{} = {}", size.name(), draw::label(value as f64))
 }
 
-/// Where the points come from; a generator's sizes stand elsewhere.
+/// The source of the points; sizes of a generator are shown elsewhere.
 fn data(source: &Source) -> String {
     let Source::Generate { spec, seed } = source else { return source.to_string() };
     let (name, parameters) = spec.split_once(':').unwrap_or((spec, ""));
@@ -431,18 +426,18 @@ mod tests;
 /// The names of lines.
 #[derive(Debug, Default, PartialEq)]
 pub struct Lines {
-    /// Each once, in the order of methods; empty for the only one where sizes tell lines apart.
+    /// The distinct names, in the order of methods. A single name is empty if sizes distinguish the lines.
     pub names: Vec<String>,
-    /// The name of each method, as a place in `names`.
+    /// The index into `names` of each method.
     pub of_method: Vec<usize>,
-    /// What is said of all methods at once.
+    /// What all methods have in common.
     pub common: Vec<String>,
 }
 
 impl Lines {
-    /// Lines of a preset's figure: methods that differ in what stands on the x axis, or in the parameter
-    /// whose best value counts, are one, and what all have in common is not repeated. Without axes, a line
-    /// for each method, by its full name.
+    /// Names for a preset's figure: methods that differ only in the parameter on the x axis, or in the one
+    /// whose best value counts, share a name; common parameters are left out. Without axes, each method has
+    /// its full name.
     pub fn of(methods: &[EngineChoice], axes: Option<&Axes>) -> Self {
         let Some(axes) = axes else {
             return Self {
@@ -515,7 +510,7 @@ mod tests_of_lines {
         assert_eq!(
             (found.names, found.common),
             (vec!["bits:timed=selection".to_owned()], vec![]),
-            "a sweep of its own"
+            "a sweep without a preset"
         );
     }
 

@@ -3,7 +3,7 @@ use crate::cloud::Source;
 use crate::progress::Silent;
 use crate::run::{Engines, QuerySpec, RunSpec, presets};
 
-/// A figure of runs on this processor.
+/// A figure of runs on the CPU.
 fn figure(sweep: &Sweep, preset: Option<&'static Preset>) -> Figure {
     let mut figure = Figure::new(sweep, preset).unwrap();
     sweep
@@ -41,7 +41,7 @@ fn curves_are_what_was_measured_by_ascending_size() {
     assert_eq!(
         points.iter().map(|curve| (curve.series, curve.dashed)).collect::<Vec<_>>(),
         [(1, false), (1, true)],
-        "kdtree counts nothing"
+        "kdtree has no counters"
     );
     assert!(
         points[0].points.iter().zip(&points[1].points).all(|(accessed, retained)| accessed[1] >= retained[1]),
@@ -50,7 +50,7 @@ fn curves_are_what_was_measured_by_ascending_size() {
     let speedup = figure.curves(Panel::Speedup, None);
     assert!(
         speedup[0].points.iter().all(|point| point[1] == 1.0),
-        "the first is as fast as itself: {speedup:?}"
+        "the first method has a speedup of 1: {speedup:?}"
     );
     for ((first, second), factor) in time[0].points.iter().zip(&time[1].points).zip(&speedup[1].points) {
         assert_eq!(first[1] / second[1], factor[1]);
@@ -61,8 +61,8 @@ fn curves_are_what_was_measured_by_ascending_size() {
 fn a_figure_says_what_it_shows() {
     let text = figure(&small(), None).svg();
     for said in [
-        "Search time in ms",
-        "Points accessed and retained",
+        "search time in ms",
+        "Distance evaluations and retained points",
         ">k, neighbours per query<",
         ">kdtree<",
         ">step<",
@@ -71,7 +71,7 @@ fn a_figure_says_what_it_shows() {
     ] {
         assert!(text.contains(said), "{said} is missing from\n{text}");
     }
-    assert!(!text.contains("paper"), "no publication is behind it");
+    assert!(!text.contains("paper"), "there is no publication");
     assert!(!text.contains("NaN") && !text.contains("inf"));
 }
 
@@ -83,13 +83,13 @@ fn numbers_of_the_paper_are_marked_only_where_sizes_are_its_own() {
     assert_eq!(Figure::new(&own, Some(preset)).unwrap().stated_in(Panel::Speedup), [[8.0, 2.9]]);
     let text = figure(&Sweep { d: vec![2, 3], k: vec![5], ..other }, Some(preset)).svg();
     assert!(
-        text.contains("RTX 3070, with its own data and sizes") && !text.contains("stated in the paper"),
+        text.contains("RTX 3070, with other data and sizes") && !text.contains("stated in the paper"),
         "{text}"
     );
     assert!(text.contains("2.9 times as fast"), "{text}");
 }
 
-/// The minima of clusters are the one nearest neighbour already: nothing is read again.
+/// The minima of clusters are already the nearest neighbour for k = 1, so no point is read again.
 #[test]
 fn what_is_not_drawn_is_said() {
     let nearest = Sweep { engines: EngineChoice::list("step-exhaustive").unwrap(), k: vec![1, 8], ..small() };
@@ -98,7 +98,7 @@ fn what_is_not_drawn_is_said() {
     assert!(!figure(&small(), None).svg().contains("Counts of 0"));
 }
 
-/// A figure of a preset whose methods and sizes are these.
+/// A figure of a preset with other methods and sizes.
 fn of_preset(name: &str, engines: &str, with: impl Fn(Sweep) -> Sweep) -> Figure {
     let base = RunSpec {
         repeats: 3,
@@ -132,19 +132,19 @@ fn the_best_value_of_a_parameter_counts_at_each_place() {
     }
     let text = figure.svg();
     for said in [
-        ">Throughput in distances a second<",
+        ">Throughput in distances per second<",
         ">warp-select, best queue<",
         ">warp-select<",
         ">% of bandwidth<",
-        "reading 4 bytes a distance once, in % of the 200 GB/s",
+        "reading 4 bytes per distance once, in % of the measured memory bandwidth of 200 GB/s",
         "Means of 3 repeats after 0 untimed; bars are \u{b1} one standard deviation.",
-        "The thesis (Han\u{e1}k 2023) states, of an NVIDIA Tesla V100, with its own data and sizes",
+        "The thesis (Han\u{e1}k 2023) states for an NVIDIA Tesla V100, with other data and sizes",
     ] {
         assert!(text.contains(said), "{said} is missing from\n{text}");
     }
     figure.measured[0].peak = None;
     let text = figure.svg();
-    assert!(!text.contains("% of bandwidth") && text.contains("bandwidth is left out"), "{text}");
+    assert!(!text.contains("% of bandwidth") && text.contains("bandwidth is omitted"), "{text}");
 }
 
 #[test]
@@ -168,14 +168,14 @@ fn sizes_have_panels_and_n_follows_them() {
     let why = Figure::new(&Sweep { d: vec![2, 3], ..small() }, presets::find("hanak-5.6").ok())
         .unwrap_err()
         .to_string();
-    assert_eq!(why, "the figure of hanak-5.6 has no place for several values of --d: give one");
+    assert_eq!(why, "the figure of hanak-5.6 cannot show several values of --d; give one");
 }
 
 #[test]
 fn parameters_and_shares_stand_on_an_axis_of_their_own() {
     let figure = of_preset("hanak-5.7", "bits:parts=1|2|4", |sweep| Sweep { k: vec![4, 8], ..sweep });
     let curves = figure.curves(Panel::Throughput, None);
-    assert_eq!(curves.len(), 2, "one for each k");
+    assert_eq!(curves.len(), 2, "one line per k");
     assert!(
         curves.iter().all(|curve| curve.points.iter().map(|point| point[0]).eq([1.0, 2.0, 4.0])),
         "{curves:?}"
@@ -205,7 +205,7 @@ fn points_are_transferred_once() {
             assert!(upload > 0.0 && (run.mean_ms / (upload + run.download_ms) - y).abs() < 1e-9 * y, "{y}");
         }
     }
-    // Lines of sizes leave the first method out, which is 1 everywhere.
+    // Figures with a line per size omit the first method, whose speedup is 1 everywhere.
     let figure =
         of_preset("hanak-5.13", "lockstep,bits", |sweep| Sweep { k: vec![4, 8], d: vec![2, 3], ..sweep });
     let curves = figure.curves(Panel::Speedup, None);
@@ -244,6 +244,6 @@ fn one_size_varies_or_there_is_no_figure() {
     let one = Sweep { k: vec![4, 4], ..small() };
     assert_eq!(Figure::new(&one, None).unwrap_err(), FigureError::OneSize);
     assert_eq!(Figure::new(&Sweep { d: vec![2, 3], ..small() }, None).unwrap_err(), FigureError::OneSize);
-    // Nothing measured is a page that says so.
-    assert!(Figure::new(&small(), None).unwrap().svg().contains("Nothing was measured"));
+    // Without measurements, the page says so.
+    assert!(Figure::new(&small(), None).unwrap().svg().contains("No measurements"));
 }

@@ -1,4 +1,4 @@
-//! How large files of neighbours will be, and whether there is room for them.
+//! Predicts the size of files of neighbours, and checks the space for them.
 
 use std::fmt;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::export::{ExportError, text};
 use crate::files;
 use crate::knn::Metric;
 
-/// How many neighbours a file is to have, and what is written of each.
+/// The dimensions of a file of neighbours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Number of queries.
@@ -19,21 +19,21 @@ pub struct Size {
 }
 
 impl Size {
-    /// The least that the files take, in bytes; `None` where that depends on how well values compress.
+    /// The minimum size of the files in bytes; `None` if it depends on compression.
     pub(super) fn bytes(self, format: NeighborFormat) -> Option<u64> {
         let Self { q, k, .. } = self;
-        // No disk has more: nothing overflows.
+        // Larger than any disk, and small enough not to overflow.
         let [q, k] = [q, k].map(|count| count.min(1 << 48) as u128);
         let bytes = match format {
-            // Two numbers that are known, three of one digit at least, four where queries are rows, and what
-            // separates them. A place is one query.
+            // Two known numbers, at least three of one digit (four if queries are rows), and separators. A
+            // point given by coordinates is one query.
             NeighborFormat::Csv | NeighborFormat::Tsv => {
                 k * digits(q) + q * digits(k) + q * k * if q > 1 { 10 } else { 8 }
             }
             NeighborFormat::Parquet => return None,
             NeighborFormat::Arrow => q * k * of_arrow(q),
             NeighborFormat::Npy => q * k * 8,
-            // Once more for distances that wait for their turn.
+            // 4 bytes more for the distances that are held back.
             NeighborFormat::Npz => q * k * (20 + 4) + if q > 1 { 8 * q } else { 0 },
             NeighborFormat::Vecs => 2 * q * 4 * (1 + k),
             NeighborFormat::Bin => 2 * (8 + 4 * q * k),
@@ -41,12 +41,12 @@ impl Size {
         Some(u64::try_from(bytes).unwrap_or(u64::MAX))
     }
 
-    /// What the files will take in all once they are there, of a cloud of n points.
+    /// The expected total size of the files, for a cloud of n points.
     pub fn expected(self, format: NeighborFormat, n: usize) -> Expected {
-        /// Characters of a squared distance in text, and of a distance: most have all digits of their type.
+        /// Typical characters of a squared distance and of a distance; most have all digits of their type.
         const TEXT: [f64; 2] = [10.0, 18.0];
-        /// Bytes of a neighbour in Parquet: of its record number and distances, which hardly compress, and of
-        /// its place in the run, which does.
+        /// Bytes of a neighbour in Parquet: its record number and distances hardly compress, its position
+        /// does.
         const PARQUET: f64 = 19.0;
         let neighbors = self.q as f64 * self.k as f64;
         let mean_digits =
@@ -58,7 +58,7 @@ impl Size {
         };
         match format {
             NeighborFormat::Csv | NeighborFormat::Tsv => {
-                // Separators, and the line's end.
+                // Separators and line ends.
                 about(
                     [self.q, n, self.k, n].map(mean_digits).iter().sum::<f64>()
                         + TEXT.iter().sum::<f64>()
@@ -66,8 +66,7 @@ impl Size {
                 )
             }
             NeighborFormat::Parquet => about(PARQUET),
-            // Without the distances that wait; heads of an archive and its arrays are nothing beside a size
-            // that is worth a word.
+            // Without held-back distances; the headers of the archive are negligible for large files.
             NeighborFormat::Npz => arrays(20),
             NeighborFormat::Npy => arrays(8),
             NeighborFormat::Arrow => arrays(of_arrow(self.q as u128) as u64),
@@ -78,12 +77,12 @@ impl Size {
     }
 }
 
-/// The size of files that are not there yet.
+/// The expected size of files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// Bytes of all of them.
+    /// Bytes of all files.
     pub bytes: u64,
-    /// Whether that is sure, and no estimate.
+    /// Whether the size is exact rather than an estimate.
     pub exact: bool,
 }
 
@@ -94,12 +93,12 @@ impl fmt::Display for Expected {
     }
 }
 
-/// Bytes of a neighbour in Arrow: a place, which is one query, has no row.
+/// Bytes of a neighbour in Arrow; a point given by coordinates has no `query_row`.
 fn of_arrow(q: u128) -> u128 {
     if q > 1 { 36 } else { 28 }
 }
 
-/// The digits of all numbers from 0 to below `end`.
+/// Total digits of all numbers from 0 up to but excluding `end`.
 pub(super) fn digits(end: u128) -> u128 {
     let mut digits = end;
     let mut more = 10;
@@ -110,9 +109,8 @@ pub(super) fn digits(end: u128) -> u128 {
     digits
 }
 
-/// Checks that the neighbours can be written to a path as far as that is known in advance: that they fit the
-/// format's numbers and the room that is left on the disk, where the system reports it. Before a long search,
-/// not after it.
+/// Checks that the neighbours can be written to a path as far as is known before the search: that they fit
+/// the format's numbers and, if the system reports it, the free space.
 ///
 /// # Errors
 /// [`ExportError::Extension`], [`ExportError::Width`], [`ExportError::Room`].
@@ -134,7 +132,7 @@ pub(super) fn fits(path: &Path, size: Size, free: Option<u64>) -> Result<(), Exp
     Err(ExportError::Room { what, needed: needed.div_ceil(1 << 20), free: free >> 20, path: path.to_owned() })
 }
 
-/// Rejects sizes that the head of a format cannot tell.
+/// Rejects sizes that the header of a format cannot store.
 pub(super) fn check_width(
     format: NeighborFormat,
     Size { q, k, .. }: Size,

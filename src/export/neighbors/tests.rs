@@ -1,4 +1,4 @@
-//! Files that are written part by part, and what they are refused for.
+//! Files that are written in batches, and their errors.
 
 use std::fs;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::run::answers::read_with_distances;
 use crate::run::testing::{cloud, spec};
 use crate::run::{EngineChoice, Engines, QueryBatches, QuerySpec, RunError, RunSpec};
 
-/// Points among which some are equal.
+/// Points, some of them equal.
 fn points(n: u32) -> Arc<PointCloud> {
     cloud(2, (0..2 * n).map(|at| f64::from(at * 37 % 53) / 8.0).collect())
 }
@@ -36,7 +36,7 @@ enum Failed {
     Export(#[from] ExportError),
 }
 
-/// Answers in parts of so many queries and writes each; fails at a part from `fails` on.
+/// Answers in batches and writes each; fails at a batch from `fails` on.
 fn stream(
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
@@ -141,7 +141,7 @@ fn all_points_are_found_in_order_where_k_is_n_or_more() {
     let folder = tempfile::tempdir().unwrap();
     let n = 30;
     let cloud = points(n as u32);
-    // By the rule of all engines, and by nothing of theirs.
+    // Computed by the rule of all engines, but independently of them.
     let squared = |a: usize, b: usize| {
         cloud.point(a).iter().zip(cloud.point(b)).fold(0.0f32, |sum, (a, b)| (b - a).mul_add(b - a, sum))
     };
@@ -227,7 +227,7 @@ fn what_files_take_is_known_before_they_are_written() {
     let size = |q, k| Size { q, k, metric: Metric::L2 };
     assert_eq!([digits(1), digits(10), digits(11), digits(100), digits(1001)], [1, 10, 12, 190, 2894]);
     let bytes = |q, k| NeighborFormat::ALL.map(|format| size(q, k).bytes(format));
-    // Each row of text is at least `9,9,9,9,9,9` and a line's end; a place has no row of its own.
+    // Each row of text is at least `9,9,9,9,9,9` and a line end; a point has no row of its own.
     assert_eq!(
         bytes(10, 10),
         [Some(1200), Some(1200), None, Some(3600), Some(2480), Some(800), Some(880), Some(816)]
@@ -243,7 +243,7 @@ fn what_files_take_is_known_before_they_are_written() {
 fn the_size_that_is_said_is_that_of_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let n = 400;
-    // Places all over the globe, so that distances have the digits that they usually have.
+    // Points all over the globe, so that distances have typical digits.
     let cloud =
         cloud(2, (0..2 * n).map(|at| f64::from(at * 7919 % 10_007) / 10_007.0 * 170.0 - 85.0).collect());
     for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
@@ -257,11 +257,11 @@ fn the_size_that_is_said_is_that_of_the_files() {
             let expected = size.expected(format, n as usize);
             let off = (bytes as f64 / expected.bytes as f64 - 1.0).abs();
             match format {
-                // Of so few points, numbers repeat; those of files worth a word do not.
+                // With so few points numbers repeat and compress; in large files they do not.
                 NeighborFormat::Parquet => {
                     assert!(bytes < expected.bytes, "{metric}: {bytes} bytes, {expected:?}")
                 }
-                // Exact but for the heads of an archive's arrays.
+                // Exact except for the headers of an archive's arrays.
                 _ => assert!(
                     off < if expected.exact { 5e-3 } else { 0.15 },
                     "{metric} {format:?}: {bytes} bytes, {expected:?}"
@@ -288,8 +288,8 @@ fn the_size_that_is_said_is_that_of_the_files() {
 fn what_has_no_room_is_refused_with_its_size() {
     let size = Size { q: 10_000, k: 100_000, metric: Metric::L2 };
     let refused = |path: &str, size, free| fits(Path::new(path), size, Some(free)).unwrap_err().to_string();
-    let why = "cannot write: 100,000 neighbours of each of 10,000 queries take 7630 MiB, where 1024 MiB are \
-               free; use fewer queries or a smaller k, or write to another disk: a.ivecs";
+    let why = "cannot write: 100,000 neighbours of each of 10,000 queries need 7630 MiB, but only 1024 MiB \
+               are free; use fewer queries or a smaller k, or write to another disk: a.ivecs";
     assert_eq!(refused("a.ivecs", size, 1 << 30), why);
     assert!(
         fits(Path::new("a.ivecs"), size, Some(8_000_080_000)).is_ok()

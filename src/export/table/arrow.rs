@@ -1,4 +1,4 @@
-//! Arrow IPC: a stream or a file of typed columns, in batches; those that may have missing values are
+//! Arrow IPC, as a stream or a file of typed columns in batches. Columns that may have missing values are
 //! nullable.
 
 use std::collections::HashMap;
@@ -15,12 +15,12 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use super::{Cells, Column, Table};
 
-/// Rows of a batch at most: readers get the first of them while later ones are being found.
+/// Limit on rows per batch, so that readers get the first while later ones are computed.
 const BATCH: usize = 1 << 16;
 
-/// Writes tables of the same columns one after the other.
+/// Writes tables with the same columns one after the other.
 pub(super) struct Arrow<W: Write> {
-    /// Until the first table says what the columns are.
+    /// Held until the first table defines the columns.
     out: Option<W>,
     open: Option<(SchemaRef, Open<W>)>,
     streamed: bool,
@@ -52,7 +52,7 @@ impl<W: Write> Arrow<W> {
             self.open = Some((schema, open.map_err(plain)?));
         }
         let Some((schema, open)) = &mut self.open else {
-            return Err(io::Error::other("it could not be started"));
+            return Err(io::Error::other("the writer was not started"));
         };
         for start in (0..table.rows).step_by(BATCH) {
             table.tell(start * table.columns.len())?;
@@ -74,12 +74,12 @@ impl<W: Write> Arrow<W> {
         match self.open {
             Some((_, Open::Stream(mut out))) => out.finish().and_then(|()| out.flush()).map_err(plain),
             Some((_, Open::File(mut out))) => out.finish().and_then(|()| out.flush()).map_err(plain),
-            None => Err(io::Error::other("it has no columns")),
+            None => Err(io::Error::other("the table has no columns")),
         }
     }
 }
 
-/// The system's own error where there is one.
+/// Unwraps an I/O error, if it is one.
 fn plain(why: ArrowError) -> io::Error {
     match why {
         ArrowError::IoError(_, why) => why,

@@ -1,7 +1,7 @@
 //! Tables, defined once and written as CSV, TSV, Parquet, Arrow or `.npz`.
 //!
-//! Columns are typed, so that numbers are written without conversion. Infinity is `inf` in text; missing
-//! values are empty in text, null in Parquet and Arrow and NaN in `.npz`.
+//! Columns are typed, so that numbers are written without conversion. Infinity is `inf` in text. Missing
+//! values are empty in text, null in Parquet and Arrow, and NaN in `.npz`.
 
 mod arrow;
 mod parquet;
@@ -25,7 +25,7 @@ use parquet::Parquet;
 pub enum TableFormat {
     /// Comma-separated text, with a header.
     Csv,
-    /// Tab-separated text, with a header: the format that spreadsheets paste.
+    /// Tab-separated text with a header, as spreadsheets paste it.
     Tsv,
     /// Parquet with Snappy compression and typed columns.
     Parquet,
@@ -76,7 +76,7 @@ pub struct Table<'a> {
     rows: usize,
     columns: Vec<Column<'a>>,
     progress: Option<&'a dyn Progress>,
-    /// What is said of the whole, under a key.
+    /// Metadata of the table, under a key.
     attribute: Option<(&'static str, String)>,
 }
 
@@ -95,26 +95,25 @@ impl<'a> Table<'a> {
         self
     }
 
-    /// Says something of the whole, under a key: in Parquet and Arrow, beside the schema. The others have no
-    /// place for it.
+    /// Adds metadata under a key; only Parquet and Arrow store it, with the schema.
     #[must_use]
     pub fn attributed(mut self, key: &'static str, text: String) -> Self {
         self.attribute = Some((key, text));
         self
     }
 
-    /// Has writing tell how far it is, and stop where that is asked: [`Table::write`] is
-    /// [`ExportError::Cancelled`] then, and leaves nothing behind.
+    /// Makes writing report progress and stop on cancellation: [`Table::write`] then returns
+    /// [`ExportError::Cancelled`] and leaves nothing behind.
     #[must_use]
     pub fn watched(mut self, progress: &'a dyn Progress) -> Self {
         self.progress = Some(progress);
         self
     }
 
-    /// Tells that so many of all cells were written.
+    /// Reports the number of cells written.
     ///
     /// # Errors
-    /// Where the work is to stop.
+    /// When cancelled.
     fn tell(&self, cells: usize) -> io::Result<()> {
         let Some(progress) = self.progress else { return Ok(()) };
         if progress.cancelled() {
@@ -247,7 +246,7 @@ cell!(f64, F64);
 cell!(&'a str, Text);
 cell!(String, Text);
 
-/// Writes tables of the same columns as one, each when it is there.
+/// Writes several tables with the same columns as one.
 pub struct Appender<W: Write + Send>(Format<W>);
 
 enum Format<W: Write + Send> {
@@ -267,22 +266,22 @@ impl<W: Write + Send> Appender<W> {
         Self(Format::Text(Box::new(Text::new(b'\t', out))))
     }
 
-    /// Parquet, with row groups of each table's own.
+    /// Parquet; each table gets row groups of its own.
     pub fn parquet(out: W) -> Self {
         Self(Format::Parquet(Box::new(Parquet::new(out))))
     }
 
-    /// An Arrow IPC stream, which is read while it is written; a batch has rows of one table only.
+    /// An Arrow IPC stream, readable while it is written; each batch has rows of one table.
     pub fn arrow_stream(out: W) -> Self {
         Self(Format::Arrow(Box::new(Arrow::stream(out))))
     }
 
-    /// An Arrow IPC file: the same with a list of its batches at the end.
+    /// An Arrow IPC file: as the stream, with a list of its batches at the end.
     pub fn arrow_file(out: W) -> Self {
         Self(Format::Arrow(Box::new(Arrow::file(out))))
     }
 
-    /// Writes the rows of a table, which has the columns of those before.
+    /// Writes the rows of a table, which must have the same columns as those before.
     ///
     /// # Errors
     /// I/O errors of the writer.
@@ -294,7 +293,7 @@ impl<W: Write + Send> Appender<W> {
         }
     }
 
-    /// Writes what is still to be written.
+    /// Writes what is still buffered.
     ///
     /// # Errors
     /// I/O errors of the writer.
@@ -307,11 +306,11 @@ impl<W: Write + Send> Appender<W> {
     }
 }
 
-/// Rows between two looks at whether to go on.
+/// Rows between two checks for cancellation.
 const TOLD: usize = 1 << 12;
 
-/// Writes tables of the same columns below one another, a line per row, under one header; missing values are
-/// empty. Text that a spreadsheet would take for a formula gets a `'`.
+/// Writes tables with the same columns as lines under one header. Missing values are empty. Text that a
+/// spreadsheet would take for a formula is prefixed with `'`.
 pub(super) struct Text<W: Write> {
     writer: csv::Writer<W>,
     headed: bool,
@@ -374,7 +373,7 @@ impl<W: Write> Text<W> {
     }
 }
 
-/// The system's own error where there is one: of a pipe that nobody reads any more.
+/// Unwraps an I/O error, such as a closed pipe.
 fn plain(why: csv::Error) -> io::Error {
     let shown = why.to_string();
     match why.into_kind() {
@@ -383,7 +382,7 @@ fn plain(why: csv::Error) -> io::Error {
     }
 }
 
-/// `.npz`: one array per column. Integer columns with missing values become f64, with NaN.
+/// Writes one array per column. Integer columns with missing values become f64, with NaN.
 fn write_npz(table: &Table<'_>, out: &mut BufWriter<File>) -> io::Result<()> {
     let mut npz = Npz::new(out);
     let rows = || 0..table.rows;

@@ -1,4 +1,4 @@
-//! Parquet: typed columns; those that may have missing values are optional.
+//! Parquet with typed columns; columns that may have missing values are optional.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -16,12 +16,12 @@ use super::{Cells, Column, Table};
 
 /// Rows per row group, which readers hold in memory.
 const GROUP: usize = 1 << 20;
-/// Rows converted at a time.
+/// Rows to convert at a time.
 const PIECE: usize = 1 << 16;
 
-/// Writes tables of the same columns one after the other.
+/// Writes tables with the same columns one after the other.
 pub(super) struct Parquet<W: Write + Send> {
-    /// Until the first table says what the columns are.
+    /// Held until the first table defines the columns.
     out: Option<W>,
     file: Option<SerializedFileWriter<W>>,
 }
@@ -37,19 +37,19 @@ impl<W: Write + Send> Parquet<W> {
         }
         match &mut self.file {
             Some(file) => write_groups(table, file).map_err(plain),
-            None => Err(io::Error::other("it could not be started")),
+            None => Err(io::Error::other("the writer was not started")),
         }
     }
 
     pub fn finish(self) -> io::Result<()> {
         match self.file {
             Some(file) => file.close().map(drop).map_err(plain),
-            None => Err(io::Error::other("it has no columns")),
+            None => Err(io::Error::other("the table has no columns")),
         }
     }
 }
 
-/// The system's own error where there is one.
+/// Unwraps an I/O error, if it is one.
 fn plain(why: ParquetError) -> io::Error {
     match why {
         ParquetError::External(why) => why.downcast::<io::Error>().map_or_else(io::Error::other, |why| *why),

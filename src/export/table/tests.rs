@@ -6,7 +6,7 @@ use ::parquet::record::{Field, RowAccessor};
 
 use super::*;
 
-/// Every type, with what is missing and with the numbers that a detour would change.
+/// Every type, with missing values, and with numbers that a conversion would change.
 fn table() -> Table<'static> {
     let (floats, doubles) = ([0.1f32, f32::INFINITY, f32::MIN_POSITIVE], [0.1f64, f64::NEG_INFINITY, 1e300]);
     Table::new(3)
@@ -110,7 +110,6 @@ fn a_name_without_a_format_is_refused() {
     let message = table().write(Path::new("table.xlsx")).unwrap_err().to_string();
     assert_eq!(
         message,
-        "tables are written as .csv, .tsv, .parquet, .arrow or .npz: the name must end in one of these: \
-         table.xlsx"
+        "unknown extension for a table; use .csv, .tsv, .parquet, .arrow or .npz: table.xlsx"
     );
 }

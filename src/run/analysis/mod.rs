@@ -1,13 +1,13 @@
-//! What a record says beyond its numbers and is too much to work out while somebody waits: the histograms of
-//! measures, the convergence of all queries, when what ran, and what theory expects of a query.
+//! Results derived from a record that take too long to compute while drawing: histograms of measures, the
+//! convergence of all queries, the timeline, and the expectations of theory.
 //!
-//! | part | does |
+//! | item | purpose |
 //! |---|---|
 //! | [`Derived`] | what panes draw of a whole run |
-//! | [`TheoryCurve`] | where theory expects the bound of one query |
-//! | [`walk`] | which way a query's search took through an index |
-//! | [`where_time_goes`], [`outlook`] | what its times say in sentences |
-//! | [`Roofline`] | what of its time the limits of its device explain |
+//! | [`TheoryCurve`] | the expected bound of one query |
+//! | [`walk`] | the path of a query's search through an index |
+//! | [`where_time_goes`], [`outlook`] | sentences about the run's times |
+//! | [`Roofline`] | the part of the time that limits of the device explain |
 //! | [`nearby`] | all rows within a distance of a query |
 //! | [`Standing`] | why a row is, or is not, among the neighbours of a query |
 
@@ -23,44 +23,44 @@ use super::problem::{build_problem, build_problem_over};
 use super::{QuerySpec, Resident, RunError, RunRecord, Timeline};
 use crate::knn::{Convergence, Problem, Setup};
 
-/// How many points of the convergence's band are worked out.
+/// Number of points of the convergence's band.
 const STEPS: usize = 96;
 
-/// Queries that the band looks at, evenly chosen when there are more; the pane says so.
+/// Queries in the band; if there are more, they are evenly sampled, and the pane says so.
 pub const BAND_QUERIES: usize = 20_000;
 
 /// The convergence of all queries at a number of points seen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// Points that a query had seen, the abscissa of the band.
+    /// Points seen by a query, the abscissa of the band.
     pub points_seen: f64,
-    /// A tenth of the queries have a smaller squared `max_distance`.
+    /// First decile of the squared `max_distance`.
     pub low: f64,
     /// Median of the squared `max_distance`.
     pub median: f64,
-    /// Ninth decile: a tenth of the queries have a larger one.
+    /// Ninth decile of the squared `max_distance`.
     pub high: f64,
 }
 
 /// What panes show of a whole run; see the module documentation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Derived {
-    /// Of each measure, by its column: queries per value, (value, queries), ascending, only those that occur.
+    /// For each measure, by its column: (value, queries), ascending, without empty values.
     pub histograms: Vec<(String, Vec<(u32, u64)>)>,
-    /// From the first number of points where a tenth of the queries have k to n.
+    /// Up to n points, starting where a tenth of the queries have k points.
     pub band: Vec<Band>,
-    /// How many queries the band looks at.
+    /// Number of queries in the band.
     pub band_queries: usize,
-    /// Phases and warps in time.
+    /// Phases and warps over time.
     pub timeline: Timeline,
-    /// The rows of the cloud that were asked for, ascending, where they are not all.
+    /// The queried rows of the cloud, ascending, unless all were queried.
     pub asked: Option<Arc<[u32]>>,
-    /// How near it came to what its device does at most.
+    /// How close the run came to the limits of its device.
     pub roofline: Option<Roofline>,
 }
 
 impl Derived {
-    /// A measure's histogram; empty for one that was not counted.
+    /// A measure's histogram; empty if it was not counted.
     pub fn histogram(&self, measure: &str) -> &[(u32, u64)] {
         self.histograms.iter().find(|(name, _)| name == measure).map_or(&[], |(_, histogram)| histogram)
     }
@@ -94,13 +94,13 @@ fn asked(record: &RunRecord) -> Option<Arc<[u32]>> {
     Some(rows.into())
 }
 
-/// At most so many of the numbers below `count`, evenly spread.
+/// At most `most` of the numbers below `count`, evenly spread.
 pub fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let shown = count.min(most);
     (0..shown).map(move |at| at * count / shown)
 }
 
-/// How many of the values are how large, ascending, only those that occur.
+/// Counts values: (value, count), ascending, without empty ones.
 pub fn histogram(values: impl IntoIterator<Item = u32>) -> Vec<(u32, u64)> {
     let mut counts = std::collections::BTreeMap::new();
     for value in values {
@@ -114,7 +114,7 @@ pub fn band(record: &RunRecord, queries: &[usize]) -> Vec<Band> {
     band_of(&record.convergence, record.cloud.len() as u64, Setup::from(&record.spec).found_k(), queries)
 }
 
-/// As [`band`], of a run whose cloud may not be there: n points, and k neighbours that were searched for.
+/// As [`band`], for a run whose cloud may be missing: n points, and k as searched.
 pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -> Vec<Band> {
     if queries.is_empty() {
         return Vec::new();
@@ -128,7 +128,7 @@ pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -
         let (seen, distances) = convergence.of(query);
         let mut entry = 0;
         for (column, &points_seen) in columns.iter_mut().zip(&steps) {
-            // A hair of slack: the last step is n up to rounding.
+            // Tolerates rounding: the last step is n.
             while entry < seen.len() && f64::from(seen[entry]) <= points_seen * (1.0 + 1e-9) {
                 entry += 1;
             }
@@ -147,8 +147,8 @@ pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -
     band
 }
 
-/// The problem of one query of a record, and which of its queries that is. Points that were prepared are
-/// used; those of another problem are left where they are.
+/// The problem of one query of a record, and the query's index in it. Uses resident points of the same
+/// problem; resident points of another problem are left in place.
 fn problem_of(record: &RunRecord, query: usize, resident: &Resident) -> Result<(Problem, usize), RunError> {
     let mut spec = record.spec.clone();
     let mut at = query;
@@ -182,7 +182,7 @@ mod tests {
         record.query_rows = (0..50).collect();
         assert_eq!(asked(&record), None, "all");
         (record.query_rows, record.query_cloud) = (vec![1], Some(Arc::clone(&record.cloud)));
-        assert_eq!(asked(&record), None, "they are points of their own");
+        assert_eq!(asked(&record), None, "queries from another cloud");
     }
 
     #[test]

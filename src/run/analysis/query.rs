@@ -1,5 +1,5 @@
-//! What is worked out of one query of a record: where a row stands among its neighbours and it among the
-//! row's, all rows within a distance, what theory expects of it, and the way of its search through an index.
+//! Analyses of one query of a record: the rank of a row and the reverse rank, all rows within a distance, the
+//! expected bound, and the path of its search through an index.
 
 use super::{STEPS, problem_of};
 use crate::engines::lockstep::{self, distances_to};
@@ -9,43 +9,43 @@ use crate::knn::{Descriptor, EngineError, Method, Parameters, Problem, Queries, 
 use crate::progress::Progress;
 use crate::run::{Resident, RunError, RunRecord};
 
-/// Positions whose distances are worked out between two looks at whether it was cancelled.
+/// Positions to process between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
-/// Where a row of the data stands, seen from a query.
+/// A row of the data as seen from a query.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Standing {
     pub row: u32,
-    /// Squared distance to the query, by the one rule.
+    /// Squared distance to the query, by the rule of all engines.
     pub squared_distance: f32,
-    /// Points that come before it: nearer ones, and equally near ones before it in processing order. Of a
-    /// query that is a row, that row is not counted.
+    /// Points that precede it: closer ones, and equally close ones earlier in processing order. A query that
+    /// is a row is not counted itself.
     pub rank: usize,
-    /// The same from the row's side: points that come before the query. `None` where the query is no row, or
-    /// is this row.
+    /// The reverse rank: points that precede the query as seen from the row. `None` if the query is not a
+    /// row, or is this row.
     pub back: Option<usize>,
     /// Position in processing order.
     pub position: u32,
-    /// The squared bound when the search met the point, ∞ before there was one; `None` where the engine kept
-    /// no history of it.
+    /// The squared bound when the search reached the point, ∞ before there was one; `None` if the engine
+    /// recorded no history.
     pub bound: Option<f32>,
-    /// Each axis's share of the squared distance, the largest first; empty at distance 0, and where the axes
-    /// searched are not the cloud's.
+    /// Each axis's share of the squared distance, largest first. Empty at distance 0, and if the searched
+    /// axes are not the cloud's.
     pub shares: Vec<(usize, f64)>,
 }
 
 impl Standing {
-    /// Whether each is among the `k` nearest other points of the other; `None` where the query is no row.
+    /// Whether each is among the `k` nearest other points of the other; `None` if the query is not a row.
     pub fn is_mutual(&self, k: usize) -> Option<bool> {
         self.back.map(|back| self.rank < k && back < k)
     }
 }
 
-/// Works it out for a query of a record, over `resident`'s points where it has them. `None` if it was
-/// cancelled, or if the row was left out of the search as one without a direction.
+/// Computes the standing for a query of a record, with `resident` points if available. `None` if cancelled,
+/// or if the row was dropped because it has no direction.
 ///
 /// # Errors
-/// Those of the problem, and too little memory.
+/// Errors of the problem, and too little memory.
 ///
 /// # Panics
 /// If the cloud has no such row.
@@ -95,7 +95,7 @@ pub fn standing(
     }))
 }
 
-/// The squared distance of the point at a position, and how many others come before it; `None` if it was
+/// The squared distance of the point at a position, and the number of points that precede it; `None` if
 /// cancelled.
 fn rank(
     problem: &Problem,
@@ -125,14 +125,14 @@ fn rank(
     Some((distance, before))
 }
 
-/// The bound when a position was met, by the history of the search.
+/// The bound when a position was reached, from the history of the search.
 fn bound(record: &RunRecord, query: usize, position: u32) -> Option<f32> {
     if record.convergence.queries() <= query {
         return None;
     }
     let (seen, bounds) = record.convergence.of(query);
     let merges = seen.iter().take_while(|&&seen| seen <= position).count();
-    // Of more merges than are kept, those before the last are not known.
+    // If merges were left unrecorded, those before the last are unknown.
     let all = record
         .measured
         .column("merges")
@@ -164,12 +164,11 @@ fn shares(record: &RunRecord, problem: &Problem, query: usize, position: u32) ->
     shares
 }
 
-/// The rows whose distance to a query, by the one rule, is at most `radius` in the metric's own unit,
-/// ascending, without the query's own row; over `resident`'s points where it has them. `None` if it was
-/// cancelled, or if `radius` is not a number of 0 or more.
+/// The rows within `radius` (in the metric's own unit) of a query, ascending, excluding the query's own row.
+/// Uses `resident` points if available. `None` if cancelled, or if `radius` is not a number of 0 or more.
 ///
 /// # Errors
-/// Those of the problem, and too little memory.
+/// Errors of the problem, and too little memory.
 pub fn nearby(
     record: &RunRecord,
     query: usize,
@@ -197,19 +196,18 @@ pub fn nearby(
     Ok(Some(rows))
 }
 
-/// What theory expects of one query: where `max_distance` should stand after so many points, met in random
-/// order.
+/// The expected `max_distance` of one query after a number of points in random order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TheoryCurve {
     /// (points seen, squared `max_distance`).
     pub points: Vec<[f64; 2]>,
-    /// Points seen and squared `max_distance` after every merge, of a query that had more than a run keeps.
+    /// Points seen and squared `max_distance` after every merge, if the query had more merges than a run
+    /// records.
     pub replayed: Option<(Vec<u32>, Vec<f32>)>,
 }
 
 impl TheoryCurve {
-    /// Works it out from the query's distances to all points. `resident` has the points, where they were
-    /// prepared for a search.
+    /// Computes the curve from the query's distances to all points, with `resident` points if available.
     pub fn of(record: &RunRecord, query: usize, resident: &Resident) -> Self {
         let Ok((problem, at)) = problem_of(record, query, resident) else { return Self::default() };
         let mut distances = distances(&problem, at);
@@ -228,9 +226,9 @@ impl TheoryCurve {
     }
 }
 
-/// Squared distances of a query to all points that are searched, by the rule of every engine.
+/// Squared distances of a query to all searched points, by the rule of all engines.
 fn distances(problem: &Problem, query: usize) -> Vec<f32> {
-    /// Points that are grouped anew at a time.
+    /// Points to regroup at a time.
     const PART: usize = 1 << 16;
     let n = problem.n();
     (0..n)
@@ -239,25 +237,24 @@ fn distances(problem: &Problem, query: usize) -> Vec<f32> {
         .collect()
 }
 
-/// All merges of a query of which the run kept only some: it is searched again, by the kernel's twin.
+/// All merges of a query of which the run recorded only some, by searching again with the kernel's twin.
 fn replayed(record: &RunRecord, query: usize, problem: &Problem, at: usize) -> Option<(Vec<u32>, Vec<f32>)> {
     let merges = *record.measured.column(&record.convergence.counted_by)?.get(query)?;
     if merges as usize <= record.convergence.of(query).0.len() {
         return None;
     }
     let (again, history) = lockstep::replay(problem, at);
-    // What did not go the same way says nothing of the run.
+    // If the counters differ, the replay is not the run's search.
     record.measured.of(query).map(|(_, value)| value).eq(again.row()).then(|| history.into_iter().unzip())
 }
 
-/// Searches a query of a record again, by its engine's twin on the CPU, and records the way. `resident` has
-/// the points, where they were prepared for a search, and the index that was made of them; where it has none,
-/// they are kept there for the next.
+/// Searches a query of a record again with the CPU twin of its engine, and records the path. Uses `resident`
+/// points and index if available; otherwise they are stored there.
 ///
-/// `None` if the engine has no index, or this program no such engine, and if it was cancelled.
+/// `None` if the engine is unknown or has no index, and if cancelled.
 ///
 /// # Errors
-/// Those of the problem; what the engine refuses ([`Descriptor::walk`](crate::knn::Descriptor::walk)); too
+/// Errors of the problem; unsupported parameters ([`Descriptor::walk`](crate::knn::Descriptor::walk)); too
 /// little memory.
 pub fn walk(
     record: &RunRecord,
@@ -276,7 +273,7 @@ pub fn walk(
     Ok(walk(&problem, at, &parameters, progress)?)
 }
 
-/// What the run searched with. A record may come from a file.
+/// The parameters of the run. They are checked, as a record may come from a file.
 fn parameters(record: &RunRecord, engine: &Descriptor) -> Result<Parameters, EngineError> {
     let Some(method) = &record.method else { return Ok(Parameters::NONE) };
     let method: Method = method
@@ -312,7 +309,7 @@ mod tests {
         (record, engines)
     }
 
-    /// Ranks are those of the answer, and neighbours of each other know it.
+    /// Ranks are those of the answer, and mutual neighbours are recognised.
     #[test]
     fn neighbours_stand_where_the_answer_has_them() {
         let (record, engines) = all(true);
@@ -334,8 +331,8 @@ mod tests {
         }
     }
 
-    /// The farthest row is behind all others, and was met when the bound already excluded it, or was part of
-    /// the first fill.
+    /// The farthest row comes after all others. It was reached after the bound excluded it, or during the
+    /// first fill.
     #[test]
     fn a_far_row_is_behind_all_others() {
         let (record, engines) = all(true);
@@ -377,7 +374,7 @@ mod tests {
 
     #[test]
     fn a_query_with_more_merges_than_are_kept_is_replayed() {
-        // Every point is nearer to the last one than all before it.
+        // Every point is closer to the last one than all points before it.
         let n = 3200;
         let mut record = RunRecord::clone(&record());
         record.cloud = testing::cloud(1, (0..n).map(|at| f64::from(n - at)).collect());
@@ -397,7 +394,7 @@ mod tests {
         record.convergence.push(history.iter().take(64).copied());
 
         let (seen, distances) =
-            TheoryCurve::of(&record, 0, &Resident::default()).replayed.expect("most merges are not kept");
+            TheoryCurve::of(&record, 0, &Resident::default()).replayed.expect("most merges are not recorded");
         assert_eq!(seen.len(), counters.merges as usize);
         assert_eq!(
             (seen.last(), distances.last()),
@@ -406,7 +403,7 @@ mod tests {
         );
         let [merges, candidates, groups_hit] = counters.row();
         record.measured = counted([merges, candidates + 1, groups_hit]);
-        assert_eq!(TheoryCurve::of(&record, 0, &Resident::default()).replayed, None, "it went another way");
+        assert_eq!(TheoryCurve::of(&record, 0, &Resident::default()).replayed, None, "the counters differ");
     }
 
     #[test]
@@ -422,7 +419,7 @@ mod tests {
         assert!((end[1] - f64::from(all[3])).abs() < 1e-6, "after all points the bound is the k-th distance");
         assert!(curve.windows(2).all(|pair| pair[1][1] <= pair[0][1]));
 
-        // A query that leaves itself out is searched with one neighbour more: itself.
+        // With `exclude_self`, the search has one more neighbour: the query itself.
         let mut without = RunRecord::clone(&record);
         without.head.spec.exclude_self = true;
         let end = TheoryCurve::of(&without, 0, &Resident::default())
@@ -440,12 +437,12 @@ mod tests {
         let of_another = Setup { metric: Metric::Angular, ..Setup::from(&record.spec) }.arrangement();
         resident.points(&record.cloud, of_another).expect("points");
         let apart = TheoryCurve::of(&record, 1, &resident);
-        assert!(resident.has(&record.cloud, of_another), "what another problem prepared is left");
+        assert!(resident.has(&record.cloud, of_another), "points of another problem are left in place");
         resident.points(&record.cloud, own).expect("points");
         assert_eq!(TheoryCurve::of(&record, 1, &resident), apart);
     }
 
-    /// Whichever engines have a walk, it is the search that the run counted, of a row and of a place.
+    /// Every engine with a walk reproduces the search that the run counted, for a row and for a point.
     #[test]
     fn a_walk_is_the_search_of_the_run() {
         let (cloud, mut engines) = (squares(3000), Engines::default());
@@ -503,7 +500,7 @@ mod tests {
         assert_eq!(
             walk(&record, 0, &Resident::default(), &std::sync::atomic::AtomicBool::new(true)).unwrap(),
             None,
-            "it was cancelled"
+            "cancelled"
         );
     }
 
@@ -514,12 +511,11 @@ mod tests {
         else {
             return;
         };
-        let spec = RunSpec { engine, device: Some(DeviceId::Cpu), ..spec() };
         let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
         let resident = Resident::default();
         walk(&record, 3, &resident, &Silent).unwrap().expect("it has one");
         assert!(resident.has(&cloud, Setup::from(&spec).arrangement()));
-        // Those of another problem stay.
+        // Points of another problem stay.
         let other = squares(30);
         resident.points(&other, Setup::from(&spec).arrangement()).unwrap();
         walk(&record, 3, &resident, &Silent).unwrap().expect("it has one");

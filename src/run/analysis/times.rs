@@ -1,8 +1,8 @@
-//! What a run's times say: what of them each limit of the device explains, where the time goes, and what more
-//! points would take.
+//! What a run's times say: the part that each limit of the device explains, where the time goes, and the time
+//! for more points.
 //!
-//! Shares of limits are lower bounds: instructions of distances and bytes of points, queries and answers are
-//! counted, each once, and nothing of what is done beside them.
+//! Shares of limits are lower bounds. They count the instructions of distances, and the bytes of points,
+//! queries and answers once; other work is not counted.
 
 use crate::knn::cost::out_of_cache;
 use crate::knn::peaks::distance_instructions;
@@ -11,21 +11,21 @@ use crate::run::planner::{Job, Planner, about};
 use crate::run::{Phase, QuerySpec, RunRecord};
 use crate::text;
 
-/// What may bound a search.
+/// A resource that may bound a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// The issue of instructions, of which FP32 ones are counted.
+    /// Instruction issue; only FP32 instructions are counted.
     Issue,
     /// Reading points and queries and writing answers, each once.
     Memory,
-    /// Starting a kernel for each chunk of queries.
+    /// Launching a kernel for each chunk of queries.
     Launches,
-    /// Keeping the k best, by the cycles of a profile.
+    /// Keeping the k best, from the cycles of a profile.
     Merging,
 }
 
 impl Limit {
-    /// The subject of a sentence.
+    /// The limit's name at the start of a phrase.
     fn name(self) -> &'static str {
         match self {
             Self::Issue => "FP32",
@@ -36,35 +36,35 @@ impl Limit {
     }
 }
 
-/// The share of the time from which on a limit bounds a search. Below it most of the time goes into what no
-/// limit counts: latency, other instructions, divergence.
+/// The share of the time from which a limit bounds the search. Below it, most of the time is spent on
+/// latency, other instructions and divergence.
 const HALF: f64 = 0.5;
 
-/// A search and what its device does at most.
+/// A search compared with the limits of its device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Roofline {
     pub peaks: Peaks,
-    /// Seconds of a repeat's search, the median.
+    /// Median seconds of a repeat's search.
     seconds: f64,
-    /// Distances of all queries; `None` where the engine does not tell.
+    /// Distances of all queries; `None` if the engine does not count them.
     distances: Option<f64>,
-    /// FP32 instructions of one.
+    /// FP32 instructions per distance.
     instructions: f64,
     /// Bytes of points, queries and answers.
     bytes: f64,
-    /// Of each limit whose share is known, the share of the search's time, largest first.
+    /// The share of the search's time for each known limit, largest first.
     shares: Vec<(Limit, f64)>,
 }
 
 impl Roofline {
-    /// Holds a run against the peaks that were measured with it; `None` without them, and if it was faster
-    /// than they allow, which then are not its device's.
+    /// Compares a run with the peaks measured along with it. `None` without peaks, and if the run was faster
+    /// than they allow, so that they cannot be its device's.
     pub fn of_run(record: &RunRecord) -> Option<Self> {
         Self::of(record, record.peaks.as_ref().filter(|peaks| peaks.are_sensible())?)
             .filter(Self::is_possible)
     }
 
-    /// Holds a run against a device's peaks; `None` if its engine is unknown here, or nothing was timed.
+    /// Compares a run with a device's peaks; `None` if its engine is unknown, or nothing was timed.
     pub fn of(record: &RunRecord, peaks: &Peaks) -> Option<Self> {
         let engine = record.descriptor()?;
         let seconds = record.summary.search_ms_median / 1e3;
@@ -77,14 +77,14 @@ impl Roofline {
         let distances =
             (engine.distances)(record.summary.n as usize, &parameters, &record.measured).map(|each| each * q);
         let instructions = distance_instructions(record.summary.d as usize);
-        // An index leaves points out, and many queries may look at the same ones: those of one are read in
-        // any case.
+        // An index skips points, and queries may share the points they read. The points of one query are a
+        // lower bound.
         let read = if engine.is_exhaustive {
             n
         } else {
             distances.map_or(0.0, |distances| (distances / q.max(1.0)).min(n))
         };
-        // What a cache keeps from one repeat to the next does not come from memory.
+        // Points that stay in a cache between repeats are not read from memory.
         let bytes = 4.0 * d * (read * out_of_cache(4.0 * d * n) + q) + 8.0 * record.spec.k as f64 * q;
 
         let arithmetic = distances.map(|distances| distances * instructions / peaks.fp32_per_second);
@@ -98,24 +98,22 @@ impl Roofline {
         Some(Self { peaks: *peaks, seconds, distances, instructions, bytes, shares })
     }
 
-    /// Whether the search was no faster than the device can be, but for what measurements differ by.
+    /// Whether the search was no faster than the device allows, within measurement error.
     pub fn is_possible(&self) -> bool {
         self.shares.iter().all(|(_, share)| *share < 1.05)
     }
 
-    /// FP32 instructions for each byte of points, queries and answers: where the search stands on the
-    /// roofline.
+    /// FP32 instructions per byte of points, queries and answers: the x coordinate on the roofline.
     pub fn intensity(&self) -> Option<f64> {
         Some(self.distances? * self.instructions / self.bytes)
     }
 
-    /// FP32 instructions a second.
+    /// FP32 instructions per second.
     pub fn achieved(&self) -> Option<f64> {
         Some(self.distances? * self.instructions / self.seconds)
     }
 
-    /// The most FP32 instructions a second at an intensity: as many as memory feeds, and no more than there
-    /// can be.
+    /// The maximum FP32 instructions per second at an intensity, limited by memory and by the FP32 peak.
     pub fn roof(&self, intensity: f64) -> f64 {
         self.peaks
             .bytes_per_second
@@ -123,12 +121,12 @@ impl Roofline {
             .min(self.peaks.fp32_per_second)
     }
 
-    /// The share of the search's time that a limit explains; `None` where it is not known.
+    /// The share of the search's time that a limit explains, if known.
     pub fn share(&self, of: Limit) -> Option<f64> {
         self.shares.iter().find(|(limit, _)| *limit == of).map(|(_, share)| *share)
     }
 
-    /// What bounds the search; `None` if nothing that is known explains half of its time.
+    /// The limit that bounds the search; `None` if no known limit explains half of its time.
     pub fn bound(&self) -> Option<Limit> {
         self.shares.first().filter(|(_, share)| *share >= HALF).map(|(limit, _)| *limit)
     }
@@ -140,11 +138,11 @@ impl Roofline {
             format!("{} that FP32 allows here: ", text::rate_of(rate, most))
         });
         let bound = match self.bound() {
-            Some(Limit::Issue) => "bound by the issue of instructions",
+            Some(Limit::Issue) => "bound by instruction issue",
             Some(Limit::Memory) => "bound by memory",
             Some(Limit::Launches) => "bound by launches",
             Some(Limit::Merging) => "bound by merging",
-            None => "no limit alone explains half of the time",
+            None => "no single limit explains half of the time",
         };
         let rate = rate.unwrap_or_default();
         let bound = if rate.is_empty() { text::sentence_case(bound) } else { bound.to_owned() };
@@ -158,12 +156,12 @@ impl Roofline {
     }
 }
 
-/// Of a share that is too small to matter only that.
+/// Formats a share; very small ones are not detailed.
 fn percent(share: f64) -> String {
     if share < 0.01 { "under 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }
 }
 
-/// Chunks of a repeat's queries, each of which is a launch at least.
+/// Chunks of a repeat's queries, each at least one launch.
 fn launches(record: &RunRecord) -> f64 {
     let chunks = record
         .samples
@@ -174,7 +172,7 @@ fn launches(record: &RunRecord) -> f64 {
     f64::from(chunks.unwrap_or(1))
 }
 
-/// The share of the warps' cycles that keeping the k best takes; `None` unless they were timed.
+/// The share of the warps' cycles spent on keeping the k best, if profiled.
 fn merging(record: &RunRecord) -> Option<f64> {
     let (profile, phases) = (record.profile.as_ref()?, record.descriptor()?.phases);
     let merges: Vec<bool> = profile
@@ -195,13 +193,13 @@ fn merging(record: &RunRecord) -> Option<f64> {
     (all > 0.0).then(|| of_merging / all)
 }
 
-/// How many times the points the outlook is for.
+/// Factor of the outlook's number of points.
 const MORE: usize = 10;
 
-/// The share of as many times the time below which it is said why.
+/// Fraction of the proportional time below which the outlook gives a reason.
 const LESS: f64 = 0.75;
 
-/// Where one answer's time goes: what was made of the points for it, one search, and its answer brought back.
+/// Where the time of one answer goes: preparing the points, one search, and downloading the answer.
 ///
 /// `None` for a run without a timed search.
 pub fn where_time_goes(record: &RunRecord) -> Option<String> {
@@ -235,14 +233,14 @@ pub fn where_time_goes(record: &RunRecord) -> Option<String> {
     Some(format!("{} {}: {}.", queries, text::time(total), listed.join(", ")))
 }
 
-/// What ten times the points would take: the measured search, and the index if one was built, scaled as the
-/// planner expects of the engine.
+/// The predicted time for ten times the points: the measured search, and the index if one was built, scaled
+/// by the planner's model of the engine.
 ///
-/// `None` where the engine is not known here, or could not search so many.
+/// `None` if the engine is unknown or does not support so many points.
 pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
     let engine = record.descriptor()?;
     let shape = Job::shape_of(record);
-    // Where every row is a query, there are as many times the queries.
+    // If every row is a query, the number of queries grows as well.
     let all = matches!(record.spec.queries, QuerySpec::All);
     let more =
         Shape { n: shape.n.checked_mul(MORE)?, q: shape.q.checked_mul(if all { MORE } else { 1 })?, ..shape };
@@ -262,8 +260,8 @@ pub fn outlook(record: &RunRecord, planner: &Planner) -> Option<String> {
         .sum();
     let index = grown(Stage::Setup, built)
         .map_or_else(String::new, |ms| format!(", {} to build the index", about(ms)));
-    // Every distance is computed, and still the time grows less: merges hardly grow with the points, and
-    // launches do not at all.
+    // An exhaustive search may still grow less than tenfold: merges hardly grow with the points, and launches
+    // not at all.
     let rarely =
         engine.is_exhaustive && !all && search < LESS * MORE as f64 * record.summary.search_ms_median;
     let why =
@@ -288,7 +286,7 @@ mod tests {
     const PEAKS: Peaks =
         Peaks { fp32_per_second: 28e12, bytes_per_second: Some(4e12), launch_ms: Some(0.003) };
 
-    /// A run of `cuda` in three dimensions: a million points, each a query.
+    /// A run of `cuda` in three dimensions: a million points, all of them queries.
     fn run(search_ms: f64) -> RunRecord {
         let mut record = RunRecord::clone(&record());
         record.head.engine = EngineId::new("cuda");
@@ -311,23 +309,23 @@ mod tests {
         let mut run = run(400.0);
         assert_eq!(
             said(&run),
-            "2.50 of 4.00 Tdist/s that FP32 allows here: bound by the issue of instructions (FP32 62 %, \
+            "2.50 of 4.00 Tdist/s that FP32 allows here: bound by instruction issue (FP32 62 %, \
              memory under 1 %, launches under 1 %)."
         );
         run.head.summary.search_ms_median = 1000.0;
         assert!(
-            said(&run).contains("no limit alone explains half of the time (FP32 25 %, "),
+            said(&run).contains("no single limit explains half of the time (FP32 25 %, "),
             "{}",
             said(&run)
         );
-        // One query: a launch is most of it, which is ten here.
+        // One query: most of the time is launches, of which there are ten here.
         (run.head.summary.q, run.head.summary.search_ms_median) = (1, 0.04);
         assert!(
             said(&run).contains("bound by launches (launches 75 %, memory 5 %, FP32 under 1 %)"),
             "{}",
             said(&run)
         );
-        // A hundred times the points, which no cache holds, and one launch.
+        // A hundred times the points, too many for a cache, and one launch.
         (run.head.summary.n, run.head.summary.search_ms_median, run.samples[0].chunk) = (100_000_000, 0.4, 0);
         assert!(
             said(&run).contains("bound by memory (memory 75 %, FP32 6 %, launches under 1 %)"),
@@ -359,7 +357,7 @@ mod tests {
         let roofline = Roofline::of(&run, &PEAKS).unwrap();
         assert_eq!((roofline.intensity(), roofline.achieved()), (None, None));
         assert!(
-            roofline.sentence().starts_with("No limit alone explains half of the time ("),
+            roofline.sentence().starts_with("No single limit explains half of the time ("),
             "{}",
             roofline.sentence()
         );
@@ -376,7 +374,7 @@ mod tests {
     fn the_roof_is_memory_first_and_arithmetic_then() {
         let roofline = Roofline::of(&run(400.0), &PEAKS).unwrap();
         assert_eq!([0.5, 7.0, 60.0].map(|intensity| roofline.roof(intensity)), [2e12, 28e12, 28e12]);
-        // Points and queries of 12 bytes, and 32 neighbours of 8.
+        // Points and queries of 12 bytes, and 32 neighbours of 8 bytes.
         let bytes = 1e6 * (12.0 * out_of_cache(12e6) + 12.0 + 256.0);
         assert!((roofline.intensity().unwrap() - 7e12 / bytes).abs() < 1e-6);
         assert!(roofline.is_possible() && !Roofline::of(&run(200.0), &PEAKS).unwrap().is_possible());
@@ -420,7 +418,7 @@ mod tests {
         let mut record = Engines::default().execute(&spec, &squares(300), None, &mut |_, _| true).unwrap();
         record.head.summary.search_ms_median = 10.0;
         let planner = Planner::default();
-        let engine = record.descriptor().expect("an engine of ours");
+        let engine = record.descriptor().expect("a known engine");
         let shape = Job::shape_of(&record);
         let factor = planner.growth(
             engine,
@@ -437,12 +435,12 @@ mod tests {
         };
         let expected = format!("Ten times the points: {} to search{why}.", about(10.0 * factor));
         assert_eq!(outlook(&record, &planner), Some(expected.clone()));
-        // What a run of this very size taught says nothing of the other one.
+        // Learning from a run of this size must not change the outlook for the larger one.
         record.head.summary.search_ms_median = 1000.0;
         planner.learn(engine, &shape, &record);
         record.head.summary.search_ms_median = 10.0;
         assert_eq!(outlook(&record, &planner), Some(expected.clone()));
-        // An index takes longer to build, too.
+        // Building an index takes longer as well.
         record.samples.push(Sample {
             phase: Phase::BuildIndex,
             repeat: 0,
@@ -450,11 +448,11 @@ mod tests {
             start_ms: 0.0,
             duration_ms: 5.0,
         });
-        let said = outlook(&record, &planner).expect("it grows too");
+        let said = outlook(&record, &planner).expect("an outlook");
         assert!(said.contains(" to search, ") && said.contains(" to build the index"), "{said}");
-        // Where all rows are queries, there are ten times as many.
+        // If all rows are queries, there are ten times as many.
         record.head.spec.queries = QuerySpec::All;
-        let said = outlook(&record, &planner).expect("it grows too");
+        let said = outlook(&record, &planner).expect("an outlook");
         assert!(said.starts_with("Ten times the points, each a query: "), "{said}");
     }
 }

@@ -1,5 +1,5 @@
-//! Answers that somebody else computed, as benchmarks ship them, against the float64 oracle ([`check`]), or
-//! those of an approximate index against the truth ([`recall`]).
+//! Answers computed elsewhere: checked against the float64 oracle ([`check`]), or, for an approximate index,
+//! compared with the truth ([`recall`]).
 
 mod read;
 pub mod recall;
@@ -16,26 +16,26 @@ use crate::text::{Exact, count};
 
 pub use read::{names, of_run, query_rows, read, read_with_distances};
 
-/// Queries that are judged between two looks at the cancel flag.
+/// Queries to judge between two checks for cancellation.
 const CHUNK: usize = 64;
 
-/// What was found of them.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AnswersVerdict {
     /// Queries that were compared.
     pub queries: u64,
-    /// Queries of which an answer is wrong.
+    /// Queries with a wrong answer.
     pub wrong: u64,
-    /// Ranks of the others where they name another point than the oracle, as far away as that.
+    /// Ranks of correct queries with another point than the oracle's, at the same distance.
     pub ties: u64,
-    /// The first thing that is wrong.
+    /// The first wrong answer.
     pub mismatch: Option<String>,
 }
 
 impl AnswersVerdict {
-    /// Whether so many are wrong that they are hardly answers to what was asked: nine of ten, and five at
-    /// least, or all of two or more. Those of an approximate index are wrong as often, but hold a good part
-    /// of the true neighbours: `recall`, where it is known.
+    /// Whether so many answers are wrong that the file probably answers other queries: at least five and nine
+    /// in ten, or all of two or more. Answers of an approximate index may be wrong as often but have a high
+    /// recall, so `recall` is considered if known.
     pub fn seem_to_others(&self, recall: Option<f64>) -> bool {
         let all = self.wrong >= 2 && self.wrong == self.queries;
         let many = all || self.wrong >= 5 && self.wrong.saturating_mul(10) >= self.queries.saturating_mul(9);
@@ -51,42 +51,40 @@ fn queries(number: u64) -> String {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AnswersError {
-    /// They have fewer neighbours to a query.
-    #[error("the answers are {width} neighbours to a query, and k is {k}; ask for --k {width} or fewer")]
+    /// The answers have fewer than k neighbours per query.
+    #[error("the answers have {width} neighbours per query, but k is {k}; pass --k {width} or less")]
     Width {
-        /// As many as there are.
+        /// Neighbours per query in the answers.
         width: usize,
-        /// As many as were asked for.
+        /// k of the job.
         k: usize,
     },
-    /// They are as many as neither the queries nor the rows that these were taken from.
+    /// The number of answers is neither that of the queries nor that of the rows in the queries' file.
     #[error(
-        "the answers are to {}, and so to others than the {} that are asked or the {} that these were taken \
-         from; ask as they were asked, with --queries and --seed",
+        "the file answers {}, but this job has {} (from {}); pass the --queries and --seed it was made with",
         queries(*.rows as u64),
         queries(*.asked as u64),
         count(*.records, "row", "rows")
     )]
     Rows {
-        /// As many as there are.
+        /// Queries in the answers.
         rows: usize,
         /// q, the queries of the job.
         asked: usize,
-        /// Rows of the file of the queries, those left out too.
+        /// Rows of the queries' file, including dropped ones.
         records: u64,
     },
     #[error("cancelled")]
     Cancelled,
 }
 
-/// Compares answers with the oracle's: rows of the record numbers of neighbours, nearest first; of more than
-/// k, the first k. There is a row for each query, in the order in which they are asked, or one for each row
-/// of the queries' file.
+/// Compares answers with the oracle's. A row has the record numbers of a query's neighbours, nearest first;
+/// only the first k count. There is a row for each query, in order, or one for each row of the queries' file.
 ///
-/// At each rank the point that they name must be as far away as the oracle's, within max(1e-5, (d + 2)·2⁻²⁴).
+/// At each rank the point must be as far away as the oracle's, within max(1e-5, (d + 2)·2⁻²⁴).
 ///
 /// # Errors
-/// [`AnswersError`] where there is nothing to compare. A wrong answer is an [`AnswersVerdict::mismatch`].
+/// [`AnswersError`] if there is nothing to compare. A wrong answer is an [`AnswersVerdict::mismatch`].
 pub fn check(
     problem: &Problem,
     metric: Metric,
@@ -129,7 +127,7 @@ pub fn check(
     Ok(verdict)
 }
 
-/// The row of a table that belongs to a query, of as many `rows` as there are queries or rows of their file.
+/// Maps a query to its row in a table with a row per query or per row of the queries' file.
 fn row_of<'a>(
     problem: &'a Problem,
     queries: &'a PointCloud,
@@ -143,10 +141,10 @@ fn row_of<'a>(
     Ok(move |query| if by_query { query } else { queries.record(problem.query_row(query) as usize) as usize })
 }
 
-/// Finds the points that record numbers name.
+/// Maps record numbers to points.
 struct Positions<'a> {
     cloud: &'a PointCloud,
-    /// By the cloud's rows; none of those that are left out of the problem.
+    /// By the cloud's rows; `None` for rows excluded from the problem.
     of_row: Vec<Option<u32>>,
 }
 
@@ -166,7 +164,7 @@ impl<'a> Positions<'a> {
     }
 }
 
-/// The ranks at which another point is named than the oracle's, if all are as far away.
+/// The number of ranks with another point than the oracle's, if all are as far away.
 fn judge(
     problem: &Problem,
     metric: Metric,
@@ -181,17 +179,16 @@ fn judge(
     let expected =
         positions.iter().zip(&distances).filter(|&(&position, _)| own != Some(problem.row(position)));
     let (mut ties, mut seen) = (0, HashSet::new());
-    // Past the n-th there is nothing to compare; the oracle may have one more, in place of the query's own
+    // The zip ends with the shorter list. The oracle may have one more neighbour, in place of the query's own
     // row.
     for ((rank, &record), (&expected, &distance)) in named.iter().enumerate().zip(expected) {
-        let position = position_of(record).ok_or_else(|| {
-            format!("rank {rank}: row {record} is named, which is none of the cloud's points")
-        })?;
+        let position = position_of(record)
+            .ok_or_else(|| format!("rank {rank}: row {record} is not a point of the cloud"))?;
         if own == Some(problem.row(position)) {
-            return Err(format!("rank {rank}: row {record} is named, the query's own, which is left out"));
+            return Err(format!("rank {rank}: row {record} is the query's own, which is excluded"));
         }
         if !seen.insert(position) {
-            return Err(format!("rank {rank}: row {record} is named twice"));
+            return Err(format!("rank {rank}: row {record} appears twice"));
         }
         let point = &problem.points()[position as usize * dims..][..dims];
         let found: f64 = point
@@ -203,8 +200,8 @@ fn judge(
             let row = problem.row(expected);
             let [found, distance] = [found, distance].map(Exact);
             return Err(format!(
-                "rank {rank}: row {record} is named, at squared distance {found}, where the oracle has row \
-                 {row}, at {distance}"
+                "rank {rank}: row {record} at squared distance {found}, but the oracle has row {row} at \
+                 {distance}"
             ));
         }
         ties += u64::from(position != expected);
@@ -212,9 +209,9 @@ fn judge(
     Ok(ties)
 }
 
-/// Whether two squared distances may be the same to whoever computed the answers. Unit vectors were rounded
-/// before they were compared here, places by up to 2⁻²⁴ of the Earth's radius: two distances from such places
-/// by four times that.
+/// Whether two squared distances are equal within the rounding of another program. Unit vectors were rounded
+/// before they were compared here: points by up to 2⁻²⁴ of the Earth's radius, and so two distances by four
+/// times that.
 fn is_as_far(metric: Metric, found: f64, expected: f64, relative: f64) -> bool {
     let difference = (found - expected).abs();
     match metric {
@@ -279,18 +276,11 @@ mod tests {
         assert_eq!(check_rows(&|_| ()), AnswersVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None });
         let why = |change: &dyn Fn(&mut Vec<f64>)| check_rows(change).mismatch.unwrap();
         assert!(
-            why(&|rows| rows[5 * 4 + 1] = 19.0)
-                .starts_with("query 4, rank 1: row 19 is named, at squared distance ")
+            why(&|rows| rows[5 * 4 + 1] = 19.0).starts_with("query 4, rank 1: row 19 at squared distance ")
         );
-        assert!(why(&|rows| rows[5 * 19] = 0.0).ends_with(", where the oracle has row 19, at 0"));
-        assert_eq!(
-            why(&|rows| rows[0] = 99.0),
-            "query 0, rank 0: row 99 is named, which is none of the cloud's points"
-        );
-        assert_eq!(
-            why(&|rows| rows[5] = -1.0),
-            "query 1, rank 0: row -1 is named, which is none of the cloud's points"
-        );
+        assert!(why(&|rows| rows[5 * 19] = 0.0).ends_with(", but the oracle has row 19 at 0"));
+        assert_eq!(why(&|rows| rows[0] = 99.0), "query 0, rank 0: row 99 is not a point of the cloud");
+        assert_eq!(why(&|rows| rows[5] = -1.0), "query 1, rank 0: row -1 is not a point of the cloud");
         assert!(!check_rows(&|rows| rows[..5 * 17].fill(99.0)).seem_to_others(None));
         let most = check_rows(&|rows| rows[..5 * 18].fill(99.0));
         assert!(most.seem_to_others(None) && most.seem_to_others(Some(0.1)), "nine of ten");
@@ -302,15 +292,15 @@ mod tests {
             [false, true, true, false, false]
         );
         let two = check_rows(&|rows| (rows[35], rows[85]) = (99.0, 99.0));
-        assert_eq!((two.queries, two.wrong), (20, 2), "only what is wrong counts");
-        assert!(two.mismatch.unwrap().starts_with("query 7, "), "the first is named");
-        // What stands past the k-th is not asked for.
+        assert_eq!((two.queries, two.wrong), (20, 2), "only wrong queries count");
+        assert!(two.mismatch.unwrap().starts_with("query 7, "), "the first is reported");
+        // Answers past the k-th are ignored.
         assert_eq!(check_rows(&|rows| rows[4] = 99.0).mismatch, None);
     }
 
     #[test]
     fn rows_are_those_of_the_queries_or_of_their_file() {
-        // Records 1 and 4 are dropped: rows are other numbers than records.
+        // Records 1 and 4 are dropped, so rows and records have different numbers.
         let data = cloud(1, vec![0.0, f64::NAN, 4.0, 9.0, f64::NAN, 16.0, 25.0]);
         let verdict = |queries: &QuerySpec, rows: Vec<f64>| {
             let problem =
@@ -334,7 +324,7 @@ mod tests {
         assert_eq!(
             verdict(&listed, [by_record[3], by_record[6]].concat()).unwrap().wrong,
             2,
-            "in another order"
+            "in the wrong order"
         );
         let drawn = QuerySpec::Count(3);
         let asked = build_problem(&RunSpec { queries: drawn.clone(), ..spec() }, &data, None).unwrap();
@@ -348,8 +338,8 @@ mod tests {
         let why = verdict(&drawn, by_record[..4].concat()).unwrap_err().to_string();
         assert_eq!(
             why,
-            "the answers are to 4 queries, and so to others than the 3 queries that are asked or the 7 rows \
-             that these were taken from; ask as they were asked, with --queries and --seed"
+            "the file answers 4 queries, but this job has 3 queries (from 7 rows); pass the --queries and \
+             --seed it was made with"
         );
     }
 
@@ -363,9 +353,9 @@ mod tests {
         let verdict = check_rows(&own, 3, |rows| rows[0] = 0.0).unwrap();
         assert_eq!(
             verdict.mismatch.as_deref(),
-            Some("query 0, rank 0: row 0 is named, the query's own, which is left out")
+            Some("query 0, rank 0: row 0 is the query's own, which is excluded")
         );
-        // Of equal rows either will do, but for the query's own.
+        // Any of the equal rows is correct, except the query's own.
         let equal = cloud(1, vec![3.0; 5]);
         let problem = build_problem(&RunSpec { k: 1, ..own }, &equal, None).unwrap();
         let verdict = |rows: [f64; 5]| {

@@ -1,4 +1,4 @@
-//! Neighbours in a file: as benchmarks ship them, and as this program writes them.
+//! Reads neighbours from files, as benchmarks publish them and as this program writes them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,16 +8,16 @@ use crate::progress::Progress;
 use crate::run::SomeRun;
 use crate::text::count;
 
-/// What the matrix of neighbours is called in files of several: by ann-benchmarks, and by `warpscope run`.
+/// Names of the matrix of neighbours: in ann-benchmarks, and in files of `warpscope run`.
 const MATRICES: [&str; 2] = ["neighbors", "indices"];
 
-/// The columns of a table with a line for each neighbour.
+/// The columns of a table with a line per neighbour.
 const LONG: [&str; 3] = ["query", "rank", "index"];
 
-/// Reads neighbours: a row for each query, of the record numbers of its neighbours, nearest first. They stand
-/// in the file as such rows (`.ivecs`, `.ibin`, `.npy`, text), in its `neighbors` (ann-benchmarks) or
-/// `indices`, or in columns `rank`, `index` and, where there are several queries, `query`. Gives also what
-/// was read: the file, or the part of it.
+/// Reads neighbours as a row per query: the record numbers of its neighbours, nearest first. The file has
+/// such rows (`.ivecs`, `.ibin`, `.npy`, text), an array `neighbors` (ann-benchmarks) or `indices`, or
+/// columns `rank`, `index` and, for several queries, `query`. Also returns the path that was read: the file,
+/// or the data set in it.
 pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinates), FormatError> {
     let mut from = path.to_owned();
     if formats::file_of(path) == *path {
@@ -33,7 +33,7 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinate
             let matrix = if equal {
                 matrix(rank.len(), entry)
             } else {
-                Err("its columns are not of one length".to_owned())
+                Err("its columns have different lengths".to_owned())
             };
             return finish(path, matrix);
         }
@@ -45,7 +45,7 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinate
     Ok((from, table))
 }
 
-/// The parts of a file, and what they hold.
+/// The data sets of a file.
 struct Parts<'a> {
     path: &'a Path,
     progress: &'a dyn Progress,
@@ -70,8 +70,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// What the column `name` of a table with a line for each neighbour has, as a row for each query, where the
-/// table has it; without a column of queries, as in a pane's export, all lines are of one.
+/// The column `name` of a table with a line per neighbour, as a row per query; `None` if the table lacks it.
+/// Without a column of queries, as in a pane's export, all lines belong to one query.
 fn long(
     path: &Path,
     name: &str,
@@ -88,10 +88,10 @@ fn long(
     }))
 }
 
-/// What stands in a file of neighbours: its arrays, or the columns of its table.
+/// The names of a file's arrays or columns.
 ///
 /// # Errors
-/// As [`read()`]'s.
+/// Errors of [`read()`].
 pub fn names(path: &Path, progress: &dyn Progress) -> Result<Vec<String>, FormatError> {
     let parts = formats::parts(path, progress)?;
     if parts.is_empty() {
@@ -101,14 +101,14 @@ pub fn names(path: &Path, progress: &dyn Progress) -> Result<Vec<String>, Format
     }
 }
 
-/// What says which row of its file each query is, in archives and in tables.
+/// Names of the queries' rows, in archives and in tables.
 const ROWS: [&str; 2] = ["query_rows", "query_row"];
 
-/// Which row of its own file each query is, in the order of [`read()`]'s rows; `None` where the file does not
-/// say it of each.
+/// The row of its own file that each query is, in the order of [`read()`]'s rows; `None` if the file does not
+/// have it for all queries.
 ///
 /// # Errors
-/// As [`read()`]'s.
+/// Errors of [`read()`].
 pub fn query_rows(path: &Path, progress: &dyn Progress) -> Result<Option<Vec<u64>>, FormatError> {
     let parts = Parts::of(path, progress)?;
     let of_each = if parts.has(ROWS[0]) {
@@ -127,7 +127,7 @@ pub fn query_rows(path: &Path, progress: &dyn Progress) -> Result<Option<Vec<u64
     Ok(rows_of(of_each))
 }
 
-/// Pairs of a query and its row, as a row for each query.
+/// Turns pairs of a query and its row into a list; `None` unless each query has exactly one.
 fn rows_of(mut pairs: Vec<[f64; 2]>) -> Option<Vec<u64>> {
     pairs.sort_by(|a, b| a[0].total_cmp(&b[0]));
     pairs.dedup();
@@ -137,19 +137,18 @@ fn rows_of(mut pairs: Vec<[f64; 2]>) -> Option<Vec<u64>> {
     (one_each && !pairs.is_empty()).then(|| pairs.into_iter().map(|[_, row]| row as u64).collect())
 }
 
-/// What distances are called, as matrices and as columns of a table.
+/// Names of distances, as matrices and as columns of a table.
 const DISTANCES: [[&str; 2]; 2] = [["squared_distances", "distances"], ["squared_distance", "distance"]];
 
-/// What two files have of the same name but for the ending: row numbers, and distances beside them.
+/// Extensions of two files with the same name: row numbers, and their distances.
 const BESIDE: [(&str, &str); 2] = [("ivecs", "fvecs"), ("ibin", "fbin")];
 
-/// Reads neighbours as [`read()`] does, and the distances, squared or not, that stand beside them:
-/// `distances` (ann-benchmarks) or `squared_distances` of the same file, a column of the same table, or a
-/// `.fvecs` or `.fbin` of the same name. What is of another shape, or does not grow from rank to rank, is not
-/// taken for distances.
+/// As [`read()`], with the distances, squared or not: an array `distances` (ann-benchmarks) or
+/// `squared_distances` of the same file, a column of the same table, or a `.fvecs` or `.fbin` of the same
+/// name. Values of another shape, or that decrease from rank to rank, are ignored.
 ///
 /// # Errors
-/// As [`read()`]'s.
+/// Errors of [`read()`].
 pub fn read_with_distances(
     path: &Path,
     progress: &dyn Progress,
@@ -185,7 +184,7 @@ fn distances(path: &Path, progress: &dyn Progress) -> Result<Option<Coordinates>
     Ok(None)
 }
 
-/// Whether a table is as large as that of the neighbours and its rows grow, as far as there are neighbours.
+/// Whether a table has the shape of the neighbours' and its rows ascend as far as there are neighbours.
 fn are_distances(distances: &Coordinates, neighbours: &Coordinates) -> bool {
     let width = neighbours.columns.len();
     let there = |at: usize| neighbours.values.get(at) >= 0.0;
@@ -196,14 +195,14 @@ fn are_distances(distances: &Coordinates, neighbours: &Coordinates) -> bool {
         && (0..distances.values.len()).all(|at| !there(at) || distances.values.get(at) >= 0.0 && grows(at))
 }
 
-/// The neighbours of a run and their squared distances, as [`read_with_distances`] gives those of a file.
+/// The neighbours of a run and their squared distances, as [`read_with_distances`] returns those of a file.
 ///
 /// # Errors
-/// That their record numbers are not known.
+/// If the record numbers are unknown.
 pub fn of_run(run: &SomeRun) -> Result<(Coordinates, Coordinates), &'static str> {
     let records = run.records().ok_or(
-        "rows were left out of its cloud, and which ones is known where its points are; take exported \
-         neighbours",
+        "rows of its cloud were dropped, and the recording has no points to tell which; use exported \
+         neighbours instead",
     )?;
     let found = run.neighbors();
     let values: Vec<f64> = found.indices.iter().map(|&row| records(row) as f64).collect();
@@ -217,7 +216,7 @@ fn finish(path: &Path, matrix: Result<Coordinates, String>) -> Result<(PathBuf, 
     Ok((path.to_owned(), matrix.map_err(malformed)?))
 }
 
-/// These columns, where the file has all of them.
+/// Reads these columns; `None` if the file lacks one.
 fn columns(path: &Path, names: &[&str], progress: &dyn Progress) -> Result<Option<Coordinates>, FormatError> {
     let names = names.iter().map(|&name| name.to_owned()).collect();
     match formats::read(path, &ColumnChoice::Named(names), progress) {
@@ -227,8 +226,8 @@ fn columns(path: &Path, names: &[&str], progress: &dyn Progress) -> Result<Optio
     }
 }
 
-/// Entries of (query, rank, index), in any order, as a row for each query: queries go up by their number, and
-/// each has as many ranks, from 0.
+/// Arranges entries of (query, rank, index), in any order, as a row per query, by ascending query number. All
+/// queries must have the same ranks, from 0.
 fn matrix(entries: usize, of: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates, String> {
     let number = |what: &str, at: usize, value: f64| match value {
         value if value >= 0.0 && value.fract() == 0.0 && value < f64::from(u32::MAX) => Ok(value as u32),
@@ -249,9 +248,9 @@ fn matrix(entries: usize, of: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates,
         let [lines, queries, ranks] =
             [(entries, "line", "lines"), (queries.len(), "query", "queries"), (width, "rank", "ranks")]
                 .map(|(number, one, many)| count(number as u64, one, many));
-        return Err(format!("the table has {lines}, which are not {queries} with {ranks} each"));
+        return Err(format!("the table has {lines}; expected {queries} × {ranks}"));
     }
-    // As many as there are places: what is written twice leaves another out.
+    // Entries are as many as places, so a duplicate leaves a gap.
     let mut values = vec![f64::NAN; entries];
     let mut filled = vec![false; entries];
     for at in 0..entries {
@@ -259,7 +258,7 @@ fn matrix(entries: usize, of: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates,
         let row = queries.binary_search(&(query as u32)).unwrap_or_default();
         let place = row * width + rank as usize;
         if std::mem::replace(&mut filled[place], true) {
-            return Err(format!("query {query} has the rank {rank} twice"));
+            return Err(format!("query {query} has rank {rank} twice"));
         }
         values[place] = index;
     }
@@ -310,7 +309,7 @@ mod tests {
             Ok(whole.clone())
         );
         let scattered = "index,far,rank,query\n7,0.5,0,9\n0,1,1,3\n5,1,1,9\n7,2,2,3\n4,0,0,3\n-1,inf,2,9\n";
-        assert_eq!(given("a.csv", scattered), Ok(whole), "in any order, of any queries");
+        assert_eq!(given("a.csv", scattered), Ok(whole), "in any order, with any query numbers");
         assert_eq!(given("a.csv", "rank,index,distance\n0,4,0\n1,0,2\n"), Ok((vec![4.0, 0.0], 2)));
     }
 
@@ -327,7 +326,7 @@ mod tests {
         write("b.csv", b"rank,index,distance\n0,4,0.5\n1,7,1\n");
         assert_eq!(of("b.csv"), Some(vec![0.5, 1.0]));
         write("c.csv", b"rank,index,distance\n0,4,1\n1,7,0.5\n");
-        assert_eq!(of("c.csv"), None, "they do not grow");
+        assert_eq!(of("c.csv"), None, "they do not ascend");
         write("d.csv", b"4,7\n1,2\n");
         assert_eq!(of("d.csv"), None);
         let vectors = |values: [[u8; 4]; 2]| [2u32.to_le_bytes(), values[0], values[1]].concat();
@@ -344,12 +343,12 @@ mod tests {
         let why = |lines: &str| given("a.csv", &format!("query,rank,index\n{lines}")).unwrap_err();
         assert_eq!(
             why("0,0,4\n0,1,5\n1,0,4\n"),
-            "neighbours: the table has 3 lines, which are not 2 queries with 2 ranks each"
+            "neighbours: the table has 3 lines; expected 2 queries × 2 ranks"
         );
-        assert_eq!(why("0,0,4\n0,1,5\n1,1,4\n1,1,4\n"), "neighbours: query 1 has the rank 1 twice");
+        assert_eq!(why("0,0,4\n0,1,5\n1,1,4\n1,1,4\n"), "neighbours: query 1 has rank 1 twice");
         assert_eq!(
             why("0,4e9,4\n"),
-            "neighbours: the table has 1 line, which are not 1 query with 4,000,000,001 ranks each"
+            "neighbours: the table has 1 line; expected 1 query × 4,000,000,001 ranks"
         );
         assert_eq!(why("0,0,4\n0,-1,5\n"), "neighbours: line 1 has the rank -1");
         assert_eq!(why("0,0,4\n0.5,0,5\n"), "neighbours: line 1 has the query 0.5");

@@ -1,8 +1,8 @@
-//! Recall: how much of the truth the answers of an approximate index hold.
+//! Recall: the share of the truth that the answers of an approximate index contain.
 //!
-//! Recall at k is the share of a query's k true neighbours that are among its first k answers. An answer
-//! counts by its distance where that can be known: one that is as near as the k-th true neighbour is as right
-//! as that, whichever of several equally distant points the truth happens to name.
+//! Recall at k is the share of a query's k true neighbours among its first k answers. If distances are known,
+//! an answer counts by its distance: one at the distance of the k-th true neighbour is a hit, whichever of
+//! several equally distant points the truth lists.
 
 use std::collections::{HashMap, HashSet};
 
@@ -21,34 +21,34 @@ use crate::text::count;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
-    /// One of the tables has fewer neighbours to a query than are to be judged.
+    /// One of the tables has too few neighbours per query.
     #[error(
-        "{whose} has {} to a query, too few for recall at {k}; give --at {width} or less",
+        "{whose} has {} per query, too few for recall at {k}; pass --at {width} or less",
         count(*.width as u64, "neighbour", "neighbours")
     )]
     Width {
         /// The answers or the truth.
         whose: &'static str,
-        /// As many as there are.
+        /// Neighbours per query in that table.
         width: usize,
         k: usize,
     },
-    /// Answers and truth are to other queries.
-    #[error("the answers are to {}, and the truth to {truth}", count(*.answers as u64, "query", "queries"))]
+    /// Answers and truth have different numbers of queries.
+    #[error("the answers have {}, but the truth has {truth}", count(*.answers as u64, "query", "queries"))]
     Unequal { answers: usize, truth: usize },
-    /// The truth names what cannot be a neighbour.
-    #[error("the truth names row {record} at rank {rank} of query {query}, which is {what}")]
+    /// The truth lists a row that cannot be a neighbour.
+    #[error("the truth lists row {record} at rank {rank} of query {query}: {what}")]
     Truth {
         query: usize,
         rank: usize,
         record: f64,
-        /// What that row is instead.
+        /// Why the row is invalid.
         what: &'static str,
     },
     /// The answers belong to other queries.
     #[error(transparent)]
     Answers(#[from] AnswersError),
-    /// The truth does.
+    /// The truth belongs to other queries.
     #[error("the truth: {0}")]
     OfTruth(AnswersError),
     #[error("cancelled")]
@@ -58,35 +58,34 @@ pub enum RecallError {
 /// The true neighbours of a problem's queries.
 #[derive(Clone, Copy, Debug)]
 pub enum Truth<'a> {
-    /// As an engine found them: rows of the cloud, in the order of the problem's queries.
+    /// From an engine: rows of the cloud, in the order of the problem's queries.
     Found(&'a Neighbors),
-    /// As a file names them, in the layout of the answers. Their distances are computed anew.
+    /// From a file, in the layout of the answers. Their distances are recomputed.
     Named(&'a Coordinates),
 }
 
-/// What is known of points that are as far away as the k-th neighbour.
+/// How ties with the k-th neighbour are recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ties {
-    /// Each answer's distance was computed: ties count as right.
+    /// Each answer's distance was computed; ties count as hits.
     Computed,
-    /// Distances are those that stand beside the truth: an answer that it does not list may tie with the last
-    /// that it lists.
+    /// Distances come from the truth. An answer that the truth does not list may tie with its last entry.
     Listed,
-    /// There are row numbers only: an answer counts if the truth names it.
+    /// There are row numbers only; an answer counts if the truth lists it.
     NotTold,
 }
 
-/// What is wrong with answers, beside their distance. None of these is a hit.
+/// Flawed answers; none of them is a hit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Flaws {
-    /// Ranks without an answer: −1, or no number.
+    /// Ranks without an answer: −1, or not a number.
     pub missing: u64,
-    /// Rows that were named before for the same query.
+    /// Rows listed before for the same query.
     pub duplicates: u64,
-    /// Numbers that are no row of the cloud or, without a cloud, no row number.
+    /// Numbers that are not a row of the cloud or, without a cloud, not a row number.
     pub out_of_range: u64,
-    /// The query's own row, where that is left out.
+    /// The query's own row, if it is excluded.
     pub own: u64,
 }
 
@@ -109,13 +108,13 @@ pub struct Recall {
     flaws: Vec<Flaws>,
 }
 
-/// A query at one k.
+/// The counts of a query at one k.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Counts {
     hits: u32,
-    /// True neighbours: k, or as many as there are.
+    /// True neighbours: k, or fewer if there are fewer.
     possible: u32,
-    /// Answers that may tie with the k-th and are not counted.
+    /// Answers that may tie with the k-th but are not counted.
     untold: u32,
 }
 
@@ -127,7 +126,7 @@ pub struct RecallAt {
     pub spread: Spread,
     /// Queries whose recall is 1.
     pub perfect: u64,
-    /// Answers that may be as near as the k-th, which the truth does not tell; they count as misses.
+    /// Answers that may tie with the k-th, which the truth cannot decide; they count as misses.
     pub untold: u64,
 }
 
@@ -145,31 +144,31 @@ impl Recall {
         self.flaws.len()
     }
 
-    /// A query's recall at `ks()[at]`; 1 where it has no neighbours.
+    /// A query's recall at `ks()[at]`; 1 if it has no neighbours.
     pub fn of(&self, query: usize, at: usize) -> f64 {
         let Counts { hits, possible, .. } = self.counts[query * self.ks.len() + at];
         if possible == 0 { 1.0 } else { f64::from(hits) / f64::from(possible) }
     }
 
-    /// A query's true neighbours at `ks()[at]` and how many of its answers count as such.
+    /// A query's hits at `ks()[at]`, and the number of its true neighbours.
     pub fn hits(&self, query: usize, at: usize) -> (u32, u32) {
         let Counts { hits, possible, .. } = self.counts[query * self.ks.len() + at];
         (hits, possible)
     }
 
-    /// What is wrong with a query's answers.
+    /// The flaws of a query's answers.
     pub fn flaws_of(&self, query: usize) -> Flaws {
         self.flaws[query]
     }
 
-    /// The same of all queries together.
+    /// The flaws of all queries together.
     pub fn flaws(&self) -> Flaws {
         let mut all = Flaws::default();
         self.flaws.iter().for_each(|&flaws| all += flaws);
         all
     }
 
-    /// Over all queries, for each k; nothing where there are none.
+    /// A summary over all queries for each k; empty if there are no queries.
     pub fn summary(&self) -> Vec<RecallAt> {
         let at = |(at, &k)| {
             let perfect = (0..self.queries()).filter(|&query| self.of(query, at) >= 1.0).count() as u64;
@@ -190,7 +189,7 @@ impl Recall {
         self.ks.iter().enumerate().filter_map(at).collect()
     }
 
-    /// The queries with the least recall at `ks()[at]`, the worst first, without perfect ones.
+    /// The queries with the lowest recall at `ks()[at]`, the worst first, without perfect ones.
     pub fn worst(&self, at: usize, most: usize) -> Vec<usize> {
         let mut queries: Vec<usize> = (0..self.queries()).filter(|&query| self.of(query, at) < 1.0).collect();
         queries.sort_by(|&a, &b| self.of(a, at).total_cmp(&self.of(b, at)));
@@ -199,7 +198,7 @@ impl Recall {
     }
 }
 
-/// The recall of answers to a problem's queries, at each of `ks`. Rows of both tables are laid out as for
+/// The recall of answers to a problem's queries, at each of `ks`. Both tables are laid out as for
 /// [`super::check`]. An answer is a hit if its distance, computed by the rule of [`Problem`], is at most that
 /// of the k-th true neighbour.
 ///
@@ -239,7 +238,7 @@ pub fn of_problem(
         found
     };
     let judge = |query: usize| {
-        // What lies within each k-th true neighbour.
+        // The distance and number of true neighbours at each k.
         let bounds: Vec<(f64, usize)> = match (truth, &row_of_truth) {
             (Truth::Named(named), Some(row_of)) => {
                 let mut listed = Vec::new();
@@ -248,8 +247,8 @@ pub fn of_problem(
                     match name(query, record) {
                         Named::Missing => break,
                         Named::Point(position) => listed.push(position as u32),
-                        Named::Own => return Err(refused("the query's own row, which is left out")),
-                        Named::OutOfRange => return Err(refused("none of the cloud's points")),
+                        Named::Own => return Err(refused("it is the query's own, which is excluded")),
+                        Named::OutOfRange => return Err(refused("it is not a point of the cloud")),
                     }
                 }
                 let far = distances(query, &listed);
@@ -280,8 +279,8 @@ pub fn of_problem(
     judged(problem.q(), ks, Ties::Computed, judge, progress)
 }
 
-/// The recall of answers against a truth that is a file too, row by row. `distances` are those that stand
-/// beside the truth, where there are any: by them, ties count as right as far as the truth lists them.
+/// The recall of answers compared row by row with a truth from a file. With the truth's `distances`, ties
+/// count as hits as far as the truth lists them.
 ///
 /// # Errors
 /// [`RecallError`].
@@ -300,14 +299,14 @@ pub fn of_files(
     }
     let judge = |query: usize| {
         let listed: Vec<f64> = row(truth, query, width).take_while(|&record| !is_missing(record)).collect();
-        // Without distances, ranks are as far as anybody knows.
+        // Without distances, ranks stand in for them.
         let far = |rank: usize| {
             distances.map_or(rank as f64, |distances| distances.values.get(query * width + rank))
         };
         let mut rank_of = HashMap::with_capacity(listed.len());
         for (rank, &record) in listed.iter().enumerate() {
             if !is_row(record) {
-                return Err(RecallError::Truth { query, rank, record, what: "no row number" });
+                return Err(RecallError::Truth { query, rank, record, what: "it is not a row number" });
             }
             rank_of.entry(record as u64).or_insert(rank);
         }
@@ -316,7 +315,7 @@ pub fn of_files(
             .map(|&k| k.min(listed.len()))
             .map(|k| (k.checked_sub(1).map_or(f64::NEG_INFINITY, far), k))
             .collect();
-        // What is not listed is as far away as the last that is, or farther.
+        // An unlisted answer is at least as far away as the last listed one.
         let all_are_listed = listed.len() < width;
         let beyond = match listed.len().checked_sub(1) {
             Some(last) if distances.is_some() && !all_are_listed => Key::AtLeast(far(last)),
@@ -341,7 +340,7 @@ pub fn of_files(
     )
 }
 
-/// What a number in a table of answers is.
+/// The meaning of a number in a table of answers.
 enum Named {
     Missing,
     OutOfRange,
@@ -349,7 +348,7 @@ enum Named {
     Point(u64),
 }
 
-/// How far away an answer is.
+/// The distance of an answer.
 #[derive(Clone, Copy, Debug)]
 enum Key {
     At(f64),
@@ -369,19 +368,19 @@ fn row(table: &Coordinates, row: usize, most: usize) -> impl Iterator<Item = f64
     (start..start + most).map(|at| table.values.get(at))
 }
 
-/// Checks that a table has as many neighbours as the largest k, and returns that.
+/// Checks that a table has enough neighbours for the largest k, and returns that k.
 fn check_width(whose: &'static str, width: usize, ks: &[usize]) -> Result<usize, RecallError> {
     let most = ks.iter().copied().max().unwrap_or(0);
     if width < most { Err(RecallError::Width { whose, width, k: most }) } else { Ok(most) }
 }
 
-/// How many true neighbours a query has, at the largest k.
+/// The number of true neighbours of a query at the largest k.
 fn most_possible(bounds: &[(f64, usize)]) -> usize {
     bounds.iter().map(|&(_, possible)| possible).max().unwrap_or(0)
 }
 
-/// The points that answers name, each once, and what else they are. Nothing is missing beyond as many as
-/// there are true neighbours.
+/// Classifies answers: distinct points, and flaws. Empty ranks count as missing only up to the number of true
+/// neighbours.
 fn names(
     records: impl Iterator<Item = f64>,
     name: impl Fn(f64) -> Named,
@@ -402,7 +401,7 @@ fn names(
     (points, flaws)
 }
 
-/// Counts the answers that lie within each bound, which comes with the number of true neighbours.
+/// Counts the answers within each bound; bounds are (distance, number of true neighbours).
 fn counts(ks: &[usize], keys: &[Option<Key>], bounds: &[(f64, usize)]) -> Vec<Counts> {
     let at = |(&k, &(bound, possible)): (&usize, &(f64, usize))| {
         let mut counts = Counts { possible: possible as u32, ..Counts::default() };
@@ -412,7 +411,7 @@ fn counts(ks: &[usize], keys: &[Option<Key>], bounds: &[(f64, usize)]) -> Vec<Co
                 Key::AtLeast(far) => counts.untold += u32::from(*far <= bound),
             }
         }
-        // A truth of fewer than k leaves no room for more, even where more answers tie with its last.
+        // With fewer than k true neighbours, ties must not raise the hits above their number.
         counts.hits = counts.hits.min(counts.possible);
         counts
     };
@@ -470,7 +469,7 @@ mod tests {
             .collect()
     }
 
-    /// By hand: points on a line at 0, 1, −1, 2, −2, 3 and a query at the first.
+    /// By hand: points on a line at 0, 1, −1, 2, −2, 3, and a query at the first.
     fn line(answers: &[f64], truth: Truth<'_>, ks: &[usize]) -> Recall {
         let data = cloud(1, vec![0.0, 1.0, -1.0, 2.0, -2.0, 3.0]);
         let problem =
@@ -485,7 +484,7 @@ mod tests {
             Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
         let named = table(4, &[0.0, 1.0, 2.0, 3.0]);
         for truth in [Truth::Found(&found), Truth::Named(&named)] {
-            // Row 2 is as near as row 1, and row 4 as row 3.
+            // Row 2 ties with row 1, and row 4 with row 3.
             assert_eq!(all(&line(&[0.0, 2.0, 1.0, 4.0], truth, &[1, 2, 4])), [[1.0, 1.0, 1.0]]);
             assert_eq!(all(&line(&[2.0, 0.0, 5.0, 3.0], truth, &[1, 2, 4])), [[0.0, 1.0, 0.75]]);
             assert_eq!(line(&[2.0, 0.0, 5.0, 3.0], truth, &[4]).hits(0, 0), (3, 4));
@@ -515,13 +514,13 @@ mod tests {
             of_problem(&problem, &data, &data, &truth, Truth::Named(&truth), &[2], &Silent).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the truth names row 9 at rank 1 of query 0, which is none of the cloud's points"
+            "the truth lists row 9 at rank 1 of query 0: it is not a point of the cloud"
         );
         let error =
             of_problem(&problem, &data, &data, &truth, Truth::Named(&truth), &[3], &Silent).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "the file of answers has 2 neighbours to a query, too few for recall at 3; give --at 2 or less"
+            "the file of answers has 2 neighbours per query, too few for recall at 3; pass --at 2 or less"
         );
     }
 
@@ -538,7 +537,7 @@ mod tests {
         };
         let recall =
             of_problem(&problem, &data, &data, &answers, Truth::Found(&truth), &[2], &Silent).unwrap();
-        // 3 is 25 from row 2, which is more than 16.
+        // Row 3 is at 25 from row 2, which exceeds 16.
         assert_eq!((all(&recall), recall.flaws().own), (vec![vec![0.5], vec![1.0], vec![0.5], vec![1.0]], 1));
         assert_eq!(
             (recall.worst(0, 9), recall.worst(0, 1), recall.summary()[0].perfect),
@@ -548,7 +547,7 @@ mod tests {
 
     #[test]
     fn the_oracles_answers_are_perfect_in_any_order_of_equals() {
-        // Every distance is there four times and more.
+        // Every distance occurs at least four times.
         let data = cloud(2, (0..100).flat_map(|i| [f64::from(i % 5), f64::from(i / 5 % 5)]).collect());
         let problem = build_problem(&RunSpec { k: 7, ..spec() }, &data, None).unwrap();
         let of = |query: usize| {
@@ -565,7 +564,7 @@ mod tests {
                 .take(7)
                 .for_each(|(to, from)| *to = from as f32);
         }
-        // The last of equals instead of the first.
+        // The last of equal rows instead of the first.
         let mirrored: Vec<f64> = truth.indices.iter().map(|&row| f64::from((row + 75) % 100)).collect();
         let recall = of_problem(
             &problem,
@@ -593,13 +592,13 @@ mod tests {
         );
         let far = table(4, &[1.0, 2.0, 2.0, 3.0, 1.0, 1.0, f64::INFINITY, f64::INFINITY]);
         let told = of_files(&answers, &truth, Some(&far), &[1, 2, 3], &Silent).unwrap();
-        // 12 ties with 11 at k = 2; 6 with 5 at k = 1; and 7 cannot be near, as all points are listed.
+        // 12 ties with 11 at k = 2; 6 ties with 5 at k = 1; 7 cannot be near, as all points are listed.
         assert_eq!(
             (told.ties(), all(&told)),
             (Ties::Listed, vec![vec![0.0, 1.0, 2.0 / 3.0], vec![1.0, 0.5, 1.0]])
         );
         assert!(told.summary().iter().all(|at| at.untold == 0));
-        // 99 may be as far away as the last that is listed.
+        // 99 may be as far away as the last listed answer.
         let narrow = of_files(
             &table(2, &[10.0, 99.0]),
             &table(2, &[10.0, 11.0]),
@@ -613,6 +612,6 @@ mod tests {
             (vec![vec![1.0, 0.5]], 0, 1)
         );
         let error = of_files(&answers, &table(4, &[1.0; 4]), None, &[1], &Silent).unwrap_err();
-        assert_eq!(error.to_string(), "the answers are to 2 queries, and the truth to 1");
+        assert_eq!(error.to_string(), "the answers have 2 queries, but the truth has 1");
     }
 }

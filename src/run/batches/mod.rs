@@ -1,5 +1,5 @@
-//! A job's answers, whatever its goal: its queries in batches, so that the nearest and all within a radius
-//! never have to be in memory together. The largest inner products are one batch.
+//! Answers of a job for any goal, in batches of queries: the nearest neighbours and those within a radius
+//! need not all be in memory. The largest inner products are a single batch.
 
 mod product;
 mod within;
@@ -20,16 +20,16 @@ use crate::memory;
 pub use product::Largest;
 pub use within::AllWithin;
 
-/// Why a goal is not reached.
+/// Why a goal cannot be reached.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// The engine is for other goals.
+    /// The engine has other goals.
     #[error("{engine} {}", not_able(*.goal))]
     Engine { engine: EngineId, goal: Goal },
-    #[error("there is no engine {0}")]
+    #[error("unknown engine {0}")]
     NoEngine(EngineId),
-    #[error("radius {0}: a distance is 0 or more")]
+    #[error("radius {0}: must be 0 or more")]
     Radius(f64),
     #[error(transparent)]
     Run(#[from] RunError),
@@ -45,7 +45,7 @@ pub enum BatchError {
     )]
     WithinMemory { found: u64, counted: usize, queries: usize, radius: f64, needed: u64, free: u64 },
     #[error(
-        "{q} queries × {k} neighbours need {needed} MiB of memory, where {free} MiB are free: use fewer \
+        "{q} queries × {k} neighbours need {needed} MiB of memory, but only {free} MiB is free; use fewer \
          queries or a smaller k"
     )]
     ProductMemory { q: usize, k: usize, needed: u64, free: u64 },
@@ -53,20 +53,20 @@ pub enum BatchError {
     Cancelled,
 }
 
-/// What an engine does instead, and which would do.
+/// What the engine does instead, and which engines can.
 fn not_able(goal: Goal) -> String {
     let able =
         |and: &str| registry::able(goal).map(|engine| engine.id.as_str()).collect::<Vec<_>>().join(and);
     match goal {
-        Goal::Nearest => "finds no nearest neighbours".to_owned(),
-        Goal::Within(_) => format!("finds the k nearest only: {} list all within a radius", able(" and ")),
+        Goal::Nearest => "does not find nearest neighbours".to_owned(),
+        Goal::Within(_) => format!("finds the k nearest only; use {} for all within a radius", able(" or ")),
         Goal::LargestProduct => {
-            format!("measures distances only: {} finds the largest inner products", able(" or "))
+            format!("computes distances only; use {} for inner products", able(" or "))
         }
     }
 }
 
-/// What answers a job.
+/// The search that answers a job.
 pub enum Batches {
     Nearest(QueryBatches),
     Within(AllWithin),
@@ -74,8 +74,8 @@ pub enum Batches {
 }
 
 impl Batches {
-    /// Builds the problem of a spec for a goal. Neither its k nor its engine's parameters are looked at for a
-    /// radius, nor its metric for products.
+    /// Builds the problem of a spec for a goal. A radius ignores its k and the engine's parameters; inner
+    /// products ignore its metric.
     ///
     /// # Errors
     /// [`BatchError`].
@@ -102,7 +102,7 @@ impl Batches {
         }
     }
 
-    /// Neighbours of each query; 0 where each has its own number.
+    /// Neighbours per query; 0 if the number varies.
     pub fn k(&self) -> usize {
         match self {
             Self::Nearest(parts) => parts.k(),
@@ -112,7 +112,7 @@ impl Batches {
     }
 }
 
-/// What queries are rows of.
+/// The queries as rows of a cloud.
 struct QueryRows {
     cloud: Arc<PointCloud>,
     rows: Vec<u32>,
@@ -130,13 +130,13 @@ impl QueryRows {
         Ok(Self { cloud, rows, is_place: matches!(spec.queries, QuerySpec::At(_)) })
     }
 
-    /// Those of some queries, as a batch has them.
+    /// The rows of some queries, for a batch.
     fn some(&self, queries: Range<usize>) -> Option<(&PointCloud, &[u32])> {
         (!self.is_place).then(|| (&*self.cloud, &self.rows[queries]))
     }
 }
 
-/// The engine of a choice for a goal, or else the usual one.
+/// The chosen engine if it supports the goal, or the default one for `auto`.
 fn engine(
     goal: Goal,
     choice: &EngineChoice,
@@ -147,30 +147,30 @@ fn engine(
     if engine.finds(goal) { Ok(engine) } else { Err(BatchError::Engine { engine: engine.id, goal }) }
 }
 
-/// What was found for consecutive queries.
+/// The answers of consecutive queries.
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {
     pub cloud: &'a PointCloud,
-    /// The cloud that the queries are rows of, and the row of each; `None` for a place.
+    /// The queries' cloud, and the row of each query; `None` for a point given by coordinates.
     pub queries: Option<(&'a PointCloud, &'a [u32])>,
     /// Number of the first query.
     pub first: usize,
     pub found: Found<'a>,
 }
 
-/// Neighbours, query after query; rows are those of the cloud.
+/// Neighbours, query after query, as rows of the cloud.
 #[derive(Clone, Copy)]
 pub enum Found<'a> {
-    /// k of each query, nearest first; past the last point [`NONE`], at infinity.
+    /// k per query, nearest first, padded with [`NONE`] at infinity.
     Nearest { k: usize, metric: Metric, rows: &'a [u32], squared: &'a [f32] },
-    /// Those of query i from `offsets[i]` to `offsets[i + 1]`, nearest first.
+    /// Query i has `offsets[i]` to `offsets[i + 1]`, nearest first.
     Within { offsets: &'a [u64], metric: Metric, rows: &'a [u32], squared: &'a [f32] },
-    /// k of each query, largest first; past the last row [`Product::NONE`].
+    /// k per query, largest first, padded with [`Product::NONE`].
     Products { k: usize, products: &'a [Product] },
 }
 
 impl<'a> Batch<'a> {
-    /// The neighbours of some of a record's queries, the first of which has a number.
+    /// The neighbours of some of a record's queries; `first` is the number of the first one.
     ///
     /// # Panics
     /// If the range exceeds the record's queries.
@@ -193,7 +193,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Number of neighbours of all queries, missing ones included.
+    /// Number of neighbours of all queries, including missing ones.
     #[expect(clippy::len_without_is_empty, reason = "a count of slots, not of a collection")]
     pub fn len(self) -> usize {
         match self.found {
@@ -202,7 +202,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// Whose neighbour this is, by its number in the batch.
+    /// The query of a neighbour, as its number in the batch.
     pub fn query_of(self, at: usize) -> usize {
         match self.found {
             Found::Nearest { k, .. } | Found::Products { k, .. } => at / k,
@@ -210,7 +210,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// How many neighbours of the query are before this one.
+    /// The rank of a neighbour.
     pub fn rank_of(self, at: usize) -> usize {
         match self.found {
             Found::Nearest { k, .. } | Found::Products { k, .. } => at % k,
@@ -226,7 +226,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The record number of a neighbour; −1 for none.
+    /// The record number of a neighbour; −1 if missing.
     pub fn record(self, at: usize) -> i64 {
         match self.row(at) {
             NONE => -1,
@@ -247,7 +247,7 @@ impl<'a> Batch<'a> {
         }
     }
 
-    /// The first neighbours of the first query, at most so many. There must be a query.
+    /// At most `most` neighbours of the first query, which must exist.
     #[must_use]
     pub fn head(self, most: usize) -> Self {
         let found = match self.found {
@@ -257,7 +257,7 @@ impl<'a> Batch<'a> {
             }
             Found::Within { offsets, metric, rows, squared } => {
                 let count = (offsets[1] as usize).min(most);
-                // The offsets end behind what is left.
+                // The remaining offset is the start; the end follows from the length.
                 Found::Within {
                     offsets: &offsets[..1],
                     metric,
@@ -274,34 +274,33 @@ impl<'a> Batch<'a> {
     }
 }
 
-/// The most bytes that the answers and the queries of a part take, once: enough that a device is busy for
-/// long.
+/// Limit in bytes on the answers and queries of a batch: enough to keep a device busy.
 const PART: u64 = 512 << 20;
 
-/// The share of free memory that they may take once: they are in an engine, downloaded and reported at the
+/// The part of free memory they may use: they exist in the engine, in the download and in the report at the
 /// same time.
 const SHARE: u64 = 16;
 
-/// Copies of one query's answer, the least that a part has.
+/// Copies of one query's answer, the minimum of a batch.
 const COPIES: u64 = 3;
 
-/// A spec's problem and the size of its parts. All parts are over the same points, of which engines keep what
-/// they made.
+/// A spec's problem and its batch size. All batches share the same points, so engines can reuse their
+/// preparation.
 pub struct QueryBatches {
     spec: RunSpec,
     cloud: Arc<PointCloud>,
     query_cloud: Option<Arc<PointCloud>>,
     problem: Problem,
-    /// The most queries of a part.
+    /// Maximum queries per batch.
     most: usize,
 }
 
 impl QueryBatches {
-    /// Builds the problem of a spec that these engines will answer. Most problems are one part.
+    /// Builds the problem of a spec that these engines will answer. Most problems fit in one batch.
     ///
     /// # Errors
-    /// As [`crate::run::build_problem`], and [`RunError::OneQuery`] where a single query has too many
-    /// neighbours for the memory.
+    /// As [`crate::run::build_problem`], and [`RunError::OneQuery`] if the answer to a single query does not
+    /// fit in memory.
     pub fn new(
         engines: &Engines,
         spec: &RunSpec,
@@ -314,7 +313,7 @@ impl QueryBatches {
         Ok(Self { spec: once(spec), cloud: Arc::clone(cloud), query_cloud, problem, most })
     }
 
-    /// The same with at most so many queries in a part.
+    /// Limits the queries per batch.
     #[must_use]
     pub fn of_at_most(self, queries: usize) -> Self {
         Self { most: self.most.min(queries.max(1)), ..self }
@@ -325,17 +324,17 @@ impl QueryBatches {
         self.problem.q()
     }
 
-    /// Neighbours reported of each query.
+    /// Neighbours reported per query.
     pub fn k(&self) -> usize {
         self.problem.reported_k()
     }
 
-    /// What is asked: one pass, whatever the spec had.
+    /// The spec, with a single pass.
     pub fn spec(&self) -> &RunSpec {
         &self.spec
     }
 
-    /// The parts, in order.
+    /// The batches, in order.
     pub fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<> {
         let (queries, most) = (self.queries(), self.most);
         (0..queries).step_by(most).map(move |start| start..queries.min(start.saturating_add(most)))
@@ -350,13 +349,13 @@ impl QueryBatches {
         }
     }
 
-    /// A part, and what it was made of.
+    /// A batch with the data it belongs to.
     pub(in crate::run) fn asked<'a>(&'a self, problem: &'a Problem) -> Asked<'a> {
         Asked { spec: &self.spec, cloud: &self.cloud, query_cloud: self.query_cloud.as_ref(), problem }
     }
 }
 
-/// The most queries of a part where so many bytes are free.
+/// Maximum queries per batch for an amount of free memory.
 fn part_queries(problem: &Problem, free: Option<u64>) -> Result<usize, RunError> {
     let (n, k) = (problem.n(), problem.k());
     let needed = COPIES.saturating_mul(answer_bytes(1, k));
@@ -392,14 +391,14 @@ mod tests {
         assert_eq!(of(10, Some(1 << 40)).unwrap() as u64, PART / row(10));
         assert_eq!(of(10, None).unwrap() as u64, PART / row(10));
         assert_eq!(of(10, Some(1 << 20)).unwrap() as u64, (1 << 16) / row(10));
-        assert_eq!(of(10, Some(240)).unwrap(), 1, "one query at least");
+        assert_eq!(of(10, Some(240)).unwrap(), 1, "at least one query");
         let refused = of(4_000_000_000, Some(1 << 33)).unwrap_err().to_string();
-        let why = "k = 4000000000: the neighbours of one query need 91553 MiB of memory, where 8192 MiB are \
-                   free: use a smaller k; there are 100 points";
+        let why = "k = 4000000000: the neighbours of one query need 91553 MiB of memory, but only 8192 MiB \
+                   is free; use a smaller k (there are 100 points)";
         assert_eq!(refused, why);
     }
 
-    /// The neighbours of all queries, answered in parts of at most so many, and how many parts there were.
+    /// The neighbours of all queries, answered in batches of at most `most`, and the number of batches.
     fn answered(
         spec: &RunSpec,
         cloud: &Arc<PointCloud>,
@@ -428,7 +427,7 @@ mod tests {
 
     #[test]
     fn parts_have_the_answers_of_all() {
-        // Zero rows are left out under the angular metric, which moves the numbers of queries behind them.
+        // The angular metric drops zero rows, which changes the numbers of later queries.
         let cloud =
             cloud(2, (0..60).map(|at| if at % 14 < 2 { 0.0 } else { f64::from(at * 37 % 11) }).collect());
         for engine in ["lockstep", "kdtree", "bvh", "sort"] {

@@ -1,4 +1,4 @@
-//! The largest inner products of queries with the rows of a cloud, by an engine that declares them.
+//! The largest inner products of queries with the rows of a cloud, by an engine that supports them.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::progress::Progress;
 use crate::run::RunSpec;
 use crate::run::problem::queries;
 
-/// The most queries that a thread answers together.
+/// Limit on queries that a thread answers together.
 const BLOCK: usize = 64;
 
 /// The largest inner products of a job's queries.
@@ -50,10 +50,10 @@ impl Largest {
         self.products.shape().k
     }
 
-    /// Passes those of all queries to `take`.
+    /// Passes the products of all queries to `take`.
     ///
     /// # Errors
-    /// [`BatchError`], and those of `take`.
+    /// [`BatchError`], and errors of `take`.
     pub fn each<E: From<BatchError>>(
         &self,
         progress: &dyn Progress,
@@ -65,18 +65,18 @@ impl Largest {
     }
 }
 
-/// The engine that is taken where none is asked for.
+/// The default engine.
 ///
 /// # Panics
-/// If no engine declares inner products.
+/// If no engine supports inner products.
 fn usual() -> &'static Descriptor {
     registry::able(Goal::LargestProduct).next().expect("an engine finds the largest inner products")
 }
 
-/// The problem that a spec describes, whose metric is not looked at.
+/// The problem of a spec, ignoring its metric.
 ///
 /// # Errors
-/// [`BatchError::Run`] of the queries, [`BatchError::Products`].
+/// [`BatchError::Run`] for the queries, [`BatchError::Products`].
 fn build(
     spec: &RunSpec,
     cloud: &Arc<PointCloud>,
@@ -85,8 +85,8 @@ fn build(
     Ok(Products::new(cloud, &queries(spec, cloud, query_cloud)?, spec.k, spec.exclude_self)?)
 }
 
-/// The k largest inner products of each query, q × k, largest first and equal ones by row; [`Product::NONE`]
-/// where there are fewer.
+/// The k largest inner products of each query, q × k, largest first and ties by row, padded with
+/// [`Product::NONE`].
 ///
 /// # Errors
 /// [`BatchError`].
@@ -110,9 +110,9 @@ fn largest(
     };
     found.resize(q * k, Product::NONE);
     let threads = rayon::current_num_threads();
-    // As many blocks as threads, where there are few queries.
+    // With few queries, one block per thread.
     let block = q.div_ceil(threads).clamp(1, BLOCK);
-    // Between two looks at whether the work is cancelled.
+    // Queries between two checks for cancellation.
     let part = block * threads;
     for (number, found) in found.chunks_mut(part * k).enumerate() {
         if progress.cancelled() {
@@ -177,8 +177,8 @@ mod tests {
         let products = build(&spec(&cloud, 3000, false), &cloud, None).unwrap();
         let of = |engine: &Descriptor| largest(&products, engine, &Silent).unwrap_err().to_string();
         let other = registry::find(EngineId::new("lockstep")).unwrap();
-        assert_eq!(of(other), "lockstep measures distances only: gemm-heap finds the largest inner products");
-        assert_eq!(of(usual()), "k = 3000: the gemm-heap engine supports at most 2048");
+        assert_eq!(of(other), "lockstep computes distances only; use gemm-heap for inner products");
+        assert_eq!(of(usual()), "the gemm-heap engine takes k up to 2048, not 3000");
         let products = build(&spec(&cloud, 3, false), &cloud, None).unwrap();
         assert!(matches!(largest(&products, usual(), &AtomicBool::new(true)), Err(BatchError::Cancelled)));
     }

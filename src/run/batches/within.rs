@@ -1,5 +1,5 @@
-//! All neighbours within a distance of each query: counted before they are stored, so that memory is reserved
-//! for what there is.
+//! All neighbours within a radius of each query. They are counted before they are stored, so that memory is
+//! reserved for the exact number.
 
 use std::sync::Arc;
 
@@ -22,10 +22,10 @@ const BLOCK: usize = 1 << 10;
 /// Bytes of a neighbour: a row and a squared distance.
 const BYTES: u64 = 8;
 
-/// Neighbours of a part at most, unless a single query has more.
+/// Limit on neighbours per batch, unless a single query has more.
 const PART: u64 = 1 << 22;
 
-/// The share of free memory that a part may take.
+/// The part of free memory that a batch may use.
 const SHARE: u64 = 16;
 
 /// All neighbours within a radius of a job's queries.
@@ -54,11 +54,11 @@ impl AllWithin {
         self.problem.q()
     }
 
-    /// Passes them to `take`, all at once where that is asked for; with a query's own row first among those
-    /// that are as near, where that is.
+    /// Passes the neighbours to `take`. `at_once` makes a single batch; `own_first` puts a query's own row
+    /// first among equals.
     ///
     /// # Errors
-    /// [`BatchError`], and those of `take`.
+    /// [`BatchError`], and errors of `take`.
     pub fn each<E: From<BatchError>>(
         &self,
         (at_once, own_first): (bool, bool),
@@ -84,7 +84,7 @@ impl AllWithin {
     }
 }
 
-/// The neighbours of consecutive queries, nearest first, and those that are as near by their position.
+/// The neighbours of consecutive queries, nearest first, ties by position.
 #[derive(Clone, Debug, PartialEq)]
 struct Neighborhoods {
     /// Number of the first query in the problem.
@@ -101,7 +101,7 @@ impl Neighborhoods {
         self.offsets.len() - 1
     }
 
-    /// Puts each query's own row first among the neighbours that are as near.
+    /// Puts each query's own row first among neighbours at the same distance.
     fn put_own_first(&mut self, own_row: impl Fn(usize) -> u32) {
         for query in 0..self.queries() {
             let range = self.offsets[query] as usize..self.offsets[query + 1] as usize;
@@ -125,17 +125,18 @@ fn usual(problem: &Problem) -> &'static Descriptor {
     };
     registry::able(Goal::Within(0.0))
         .min_by(|a, b| ms(a).total_cmp(&ms(b)))
-        .expect("some engines list what is within a radius")
+        .expect("some engines search within a radius")
 }
 
-/// Decides which points are within a radius: by their distance in f32 where its error cannot matter, else by
-/// the file's own values in f64, so that 0.3 is within 0.3.
+/// Decides which points are within a radius: by their f32 distance if rounding cannot matter, otherwise by
+/// the file's f64 values, so that 0.3 is within 0.3.
 struct Bound<'a> {
     problem: &'a Problem,
     queries: &'a PointCloud,
     place: Place,
     radius: f64,
-    /// Squared distances below are within the radius, and those above `most` beyond, whatever was rounded.
+    /// Regardless of rounding, squared distances below `least` are within the radius and those above `most`
+    /// are beyond it.
     least: f32,
     most: f32,
 }
@@ -151,8 +152,8 @@ impl<'a> Bound<'a> {
         } else {
             1.0
         };
-        // Each coordinate is rounded by 2⁻²⁴ of its size, a unit vector by a little more, and a sum of d
-        // squares by d + 1 steps; all doubled.
+        // Rounding errors: 2⁻²⁴ relative for each coordinate, slightly more for a unit vector, and d + 1
+        // steps for a sum of d squares; all doubled.
         let slack = distance * (dims + 4.0) * 2f64.powi(-23) + largest * dims.sqrt() * 2f64.powi(-22);
         let squared = |distance: f64| (distance.max(0.0).powi(2) as f32).min(f32::MAX);
         let (least, most) =
@@ -167,7 +168,7 @@ impl<'a> Bound<'a> {
         squared <= self.least || squared <= self.most && self.place.are_within(rows(), self.radius)
     }
 
-    /// Passes the position and squared distance of each neighbour of a query to `found`, without the query's
+    /// Passes the position and squared distance of each neighbour of a query to `found`, except the query's
     /// own row if that is excluded.
     fn visit(&self, index: &dyn Within, query: usize, found: &mut dyn FnMut(u32, f32)) {
         let own = self.problem.own_row(query);
@@ -180,15 +181,15 @@ impl<'a> Bound<'a> {
     }
 }
 
-/// A search for all neighbours of each query that are within a radius, in the metric's own unit and by the
-/// file's own values, without its own row if the problem excludes that.
+/// A search for all neighbours within a radius, in the metric's own unit and by the file's values. It
+/// excludes a query's own row if the problem does.
 struct Search<'a> {
     bound: Bound<'a>,
     index: Box<dyn Within + 'a>,
 }
 
 impl<'a> Search<'a> {
-    /// `queries` is the cloud that the queries are rows of. The problem's k is not looked at.
+    /// `queries` is the cloud that the queries are rows of. The problem's k is ignored.
     ///
     /// # Errors
     /// [`BatchError`].
@@ -204,7 +205,7 @@ impl<'a> Search<'a> {
         Ok(Self { bound, index: open(problem)? })
     }
 
-    /// The neighbours of all queries; counting stops as soon as they exceed the free memory.
+    /// The neighbours of all queries. Counting stops as soon as they exceed the free memory.
     ///
     /// # Errors
     /// [`BatchError`].
@@ -214,11 +215,11 @@ impl<'a> Search<'a> {
         self.collect(0, &counts, self.bound.problem.q(), progress)
     }
 
-    /// Passes the neighbours to `take` in parts of consecutive queries, once at least; memory is needed for
-    /// one part.
+    /// Passes the neighbours to `take` in batches of consecutive queries, at least one. Only one batch is in
+    /// memory.
     ///
     /// # Errors
-    /// [`BatchError`], and those of `take`.
+    /// [`BatchError`], and errors of `take`.
     pub fn in_parts<E: From<BatchError>>(
         &self,
         progress: &dyn Progress,
@@ -257,8 +258,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Counts the neighbours of the queries from `start` on; `counts` has those of the first of them. Stops
-    /// when there are more than `most`.
+    /// Counts the neighbours of the queries from `start` on, of which `counts` has the first ones already.
+    /// Stops when there are more than `most`.
     fn count(
         &self,
         start: usize,
@@ -276,7 +277,7 @@ impl<'a> Search<'a> {
                 self.bound.visit(&*self.index, query, &mut |_, _| count += 1);
                 count
             };
-            // Few at first: each may have all points.
+            // Start with few queries, as each may have all points.
             let block: Vec<u64> =
                 (next..q.min(next + counts.len().clamp(16, BLOCK))).into_par_iter().map(count).collect();
             total += block.iter().sum::<u64>();
@@ -285,7 +286,7 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    /// The neighbours of the queries from `start` to `end`. Memory runs out if `counts` ends before.
+    /// The neighbours of the queries from `start` to `end`. If `counts` ends earlier, memory is short.
     fn collect(
         &self,
         start: usize,
@@ -345,8 +346,8 @@ impl<'a> Search<'a> {
                 queries.push((part.start + query, rows, distances));
             }
             queries.into_par_iter().for_each(|(query, rows, distances)| {
-                // (the distance's bits, the position): bits of floats from 0 on are in the order of the
-                // floats.
+                // Pairs of the distance's bits and the position: the bits of non-negative floats sort like
+                // the floats.
                 let mut found = Vec::with_capacity(rows.len());
                 self.bound.visit(&*self.index, query, &mut |position, distance| {
                     found.push((distance.to_bits(), position))
@@ -399,7 +400,7 @@ mod tests {
         Problem::new(&cloud, &Queries::Rows((0..cloud.len() as u32).collect()), setup).unwrap()
     }
 
-    /// By the values of the table, in f64.
+    /// Computed in f64 from the values of the table.
     fn is_near(problem: &Problem, globe: Option<Globe>, query: usize, row: usize, radius: f64) -> bool {
         let cloud = problem.cloud();
         let [a, b] = [query, row].map(|row| match globe {
@@ -438,7 +439,7 @@ mod tests {
         assert_eq!(rows(&right, 90.0 * (std::f64::consts::PI / 180.0)), [0, 1, 3, 4]);
     }
 
-    /// Every distance computed.
+    /// Computes every distance.
     fn by_hand(problem: &Problem, radius: f64) -> Neighborhoods {
         let (mut offsets, mut rows, mut squared_distances) = (vec![0], Vec::new(), Vec::new());
         let positions: Vec<u32> = (0..problem.n() as u32).collect();
@@ -566,9 +567,9 @@ mod tests {
         };
         assert_eq!(
             of("lockstep", 1.0),
-            "lockstep finds the k nearest only: bvh and kdtree list all within a radius"
+            "lockstep finds the k nearest only; use bvh or kdtree for all within a radius"
         );
-        assert_eq!(of("bvh", -1.0), "radius -1: a distance is 0 or more");
+        assert_eq!(of("bvh", -1.0), "radius -1: must be 0 or more");
         let stopped = within(&problem, problem.cloud(), usual(&problem), 1.0, &AtomicBool::new(true));
         assert!(matches!(stopped, Err(BatchError::Cancelled)));
     }

@@ -1,4 +1,4 @@
-//! Whether two runs found the same neighbours.
+//! Compares the neighbours of two runs.
 
 use std::collections::HashMap;
 
@@ -11,36 +11,36 @@ use crate::run::{QuerySpec, RunFile, SomeRun};
 /// The counts of a comparison of two runs' neighbours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Answers {
-    /// Queries that both asked.
+    /// Queries of both runs.
     pub queries: u64,
-    /// Ranks that both have.
+    /// Ranks that both runs have.
     pub ranks: u64,
-    /// Queries of which some rank names another row.
+    /// Queries with a different row at some rank.
     pub other_rows: u64,
-    /// Queries of which some rank has another squared distance, to the bit.
+    /// Queries with a different squared distance at some rank, bit for bit.
     pub other_distances: u64,
 }
 
 impl Answers {
-    /// Compares the answers of saved runs, where there is something to compare.
+    /// Compares the answers of saved runs, if that is possible.
     ///
     /// # Errors
-    /// Why there is not, as a part of a sentence.
+    /// Why it is not, as a part of a sentence.
     pub fn of(a: &SavedRun, b: &SavedRun) -> Result<Self, String> {
         let (Some(file_a), Some(file_b)) = (&a.file, &b.file) else {
-            return Err("a timings.csv alone does not hold them".to_owned());
+            return Err("a timings.csv does not contain them".to_owned());
         };
         if file_a.fingerprint != file_b.fingerprint {
             return Err("they searched different clouds".to_owned());
         }
         if file_a.query_fingerprint != file_b.query_fingerprint {
-            return Err("they asked for points of different clouds".to_owned());
+            return Err("their queries are from different clouds".to_owned());
         }
         if file_a.spec.metric != file_b.spec.metric {
-            return Err("they measured distance differently".to_owned());
+            return Err("they used different metrics".to_owned());
         }
         if file_a.spec.exclude_self != file_b.spec.exclude_self {
-            return Err("one of them left the query's own row out".to_owned());
+            return Err("one of them excluded the query's own row".to_owned());
         }
         match (&a.run, &b.run) {
             (Some(a), Some(b)) => Self::of_runs(a, b),
@@ -48,21 +48,21 @@ impl Answers {
         }
     }
 
-    /// Of folders, which do not say which rows were asked for: query by query, where both were asked for the
-    /// same.
+    /// For folders, which do not store the queries' rows: compares query by query if both had the same
+    /// queries.
     fn in_order(
         (a, file_a): (&SavedRun, &RunFile),
         (b, file_b): (&SavedRun, &RunFile),
     ) -> Result<Self, String> {
         let (found_a, found_b) = (Found::of(a)?, Found::of(b)?);
         let same = match (&file_a.spec.queries, &file_b.spec.queries) {
-            // By their fingerprints, wherever the files lie.
+            // Files are compared by their fingerprints, wherever they are.
             (QuerySpec::File { .. }, QuerySpec::File { .. }) => true,
             (QuerySpec::Count(a), QuerySpec::Count(b)) => a == b && file_a.spec.seed == file_b.spec.seed,
             (a, b) => a == b,
         };
         if !same || file_a.summary.q != file_b.summary.q {
-            return Err("they were asked for different queries".to_owned());
+            return Err("they had different queries".to_owned());
         }
         let ranks = file_a.spec.k.min(file_b.spec.k);
         let (mut other_rows, mut other_distances) = (0, 0);
@@ -74,20 +74,20 @@ impl Answers {
         Ok(Self { queries: file_a.summary.q, ranks: ranks as u64, other_rows, other_distances })
     }
 
-    /// Of runs with all that was found: each query that both asked, whatever the order.
+    /// For complete runs: compares each query that both have, in any order.
     fn of_runs(a: &SomeRun, b: &SomeRun) -> Result<Self, String> {
         let (rows_a, rows_b, found_a, found_b) =
             (a.query_rows(), b.query_rows(), a.neighbors(), b.neighbors());
         let pairs: Vec<(usize, usize)> = if rows_a == rows_b {
             (0..rows_a.len()).map(|query| (query, query)).collect()
         } else {
-            // Of a row that is asked for twice, either answer will do: they are the same.
+            // For a row that was queried twice, either answer will do, as they are equal.
             let of_row: HashMap<u32, usize> =
                 rows_b.iter().enumerate().map(|(query, &row)| (row, query)).collect();
             rows_a.iter().enumerate().filter_map(|(query, row)| Some((query, *of_row.get(row)?))).collect()
         };
         if pairs.is_empty() {
-            return Err("no query was asked in both".to_owned());
+            return Err("they have no query in common".to_owned());
         }
         let ranks = found_a.k.min(found_b.k);
         let (mut other_rows, mut other_distances) = (0, 0);

@@ -1,4 +1,4 @@
-//! Values of two runs, counted into the same bins.
+//! Histograms of two runs with common bins.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,18 +9,18 @@ use crate::run::{Phase, SomeRun, stats};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(from = "SavedQuantity")]
 pub enum Quantity {
-    /// Milliseconds of each repeat of the search, all chunks together.
+    /// Milliseconds per repeat of the search, all chunks together.
     #[default]
     Repeats,
-    /// Milliseconds of each chunk of queries.
+    /// Milliseconds per chunk of queries.
     Chunks,
-    /// A measure of each query, by its column's name.
+    /// A measure per query, by its column's name.
     Measure(String),
     /// The distance (or angle) of each query's last neighbour.
     LastDistance,
 }
 
-/// As it is saved: files of the first version have merges as a name of their own.
+/// The serialised form; files of the first version have a separate name for merges.
 #[derive(Deserialize)]
 enum SavedQuantity {
     Repeats,
@@ -43,7 +43,7 @@ impl From<SavedQuantity> for Quantity {
 }
 
 impl Quantity {
-    /// What can be counted of two runs, in the order in which it is offered.
+    /// The quantities available for two runs, in display order.
     pub fn of_runs(runs: [&SomeRun; 2]) -> Vec<Self> {
         let mut measures: Vec<Self> = Vec::new();
         for name in runs.iter().flat_map(|run| run.measured().columns()).map(|(name, _)| name) {
@@ -55,7 +55,7 @@ impl Quantity {
         [Self::Repeats, Self::Chunks].into_iter().chain(measures).chain([Self::LastDistance]).collect()
     }
 
-    /// The values of a run; none where it has none.
+    /// The values of a run; empty if it has none.
     pub fn values(&self, run: &SomeRun) -> Vec<f64> {
         match self {
             Self::Repeats => stats::search_ms(run.samples()),
@@ -85,24 +85,25 @@ impl Quantity {
     }
 }
 
-/// Bins that two sets of values share.
+/// Bins shared by two sets of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
-    /// Where bins begin and end, ascending: one more than there are bins.
+    /// Bin edges, ascending; one more than there are bins.
     pub edges: Vec<f64>,
     /// Values of the first set in each bin.
     pub a: Vec<u64>,
-    /// Of the second set.
+    /// Values of the second set in each bin.
     pub b: Vec<u64>,
-    /// Whether each bin is as many times as wide as the one before.
+    /// Whether bins grow by a constant factor.
     pub log: bool,
 }
 
-/// Bins where nothing asks for fewer.
+/// The usual number of bins.
 const BINS: usize = 40;
 
 impl Histogram {
-    /// Counts. `whole` values (merges) have bins about whole numbers. None where there is not a value.
+    /// Counts the values. `whole` values (merges) have bins around whole numbers. `None` if there are no
+    /// values.
     pub fn of(a: &[f64], b: &[f64], whole: bool) -> Option<Self> {
         let all = || a.iter().chain(b).copied().filter(|value| value.is_finite());
         let (least, most) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
@@ -116,7 +117,7 @@ impl Histogram {
             let ratio = most / least;
             (0..=BINS).map(|bin| least * ratio.powf(bin as f64 / BINS as f64)).collect()
         } else {
-            // As many bins as few values fill.
+            // Fewer values need fewer bins.
             let bins = (2.0 * (a.len().max(b.len()) as f64).sqrt()).ceil().clamp(8.0, BINS as f64) as usize;
             let width =
                 if most > least { (most - least) / bins as f64 } else { least.abs().max(1e-9) * 0.01 };
@@ -134,7 +135,7 @@ impl Histogram {
         Some(Self { a: count(a), b: count(b), edges, log })
     }
 
-    /// Each bin of the first and of the second set as a share of its set, in percent.
+    /// The bins of both sets, each as percentages of its set.
     pub fn shares(&self) -> (Vec<f64>, Vec<f64>) {
         let shares = |counts: &[u64]| {
             let all = counts.iter().sum::<u64>().max(1) as f64;

@@ -1,5 +1,5 @@
-//! Between what the ratio of two durations lies: resampling of what was measured, widened by what resampling
-//! cannot see. `docs/compare.md` says how, and why so.
+//! Confidence interval for the ratio of two durations, by resampling, widened by effects that resampling
+//! cannot detect. `docs/compare.md` explains the method and the reasons.
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
@@ -8,34 +8,34 @@ use serde::Serialize;
 use crate::run::stats;
 use crate::text;
 
-/// The limits between which a ratio lies with a confidence of 95 %.
+/// The 95 % confidence interval of a ratio.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
     pub lower: f64,
     pub upper: f64,
 }
 
-/// Differences below this are not spoken of, however sure they are: another build of the same program has
-/// such.
+/// Smaller differences are not reported, however significant: rebuilding the same program causes such
+/// differences.
 pub const LEAST: f64 = 0.02;
 
 const RESAMPLES: usize = 1000;
 const SEED: u64 = 0x636f_6d70_6172_6501;
 
-/// Repeats that each run needs. Of two equal runs with four each, 3 of 100 comparisons find all of one slower
-/// than all of the other; of three each, it would be 10.
+/// Minimum repeats per run. With four, 3 of 100 comparisons of equal runs find all of one slower than all of
+/// the other; with three, it would be 10.
 pub const FEWEST: usize = 4;
 
-/// From so many pairs on an interval of 95 % holds what it says: of three pairs of the same, 9 of 100 would
+/// Minimum pairs for which a 95 % interval keeps its promise. With three pairs of equal runs, 9 of 100 would
 /// be called different.
 pub const FEWEST_PAIRS: usize = 5;
 
 impl Interval {
-    /// Of the second run's median over the first's. Both are durations in the order in which they were
-    /// measured, since busy phases of the machine last for several of them. `waited` is the share of its time
-    /// that each run waited for a core, 0 to 1.
+    /// The interval of the second run's median over the first's. Durations are in the order of measurement,
+    /// since busy phases of the machine last for several of them. `waited` is the fraction of its time that
+    /// each run waited for a core, 0 to 1.
     ///
-    /// `None` of fewer than [`FEWEST`] durations, or where one of them is 0.
+    /// `None` with fewer than [`FEWEST`] durations, or if one of them is 0.
     pub fn of_runs([a, b]: [&[f64]; 2], waited: [f64; 2]) -> Option<Self> {
         let usable =
             |times: &[f64]| times.len() >= FEWEST && times.iter().all(|&ms| ms > 0.0 && ms.is_finite());
@@ -55,14 +55,13 @@ impl Interval {
         let drift = drift(a).hypot(drift(b));
         let trend = if is_apart([a, b]) { trend(a).hypot(trend(b)) } else { 0.0 };
         let [lower, upper] = beyond_gap([widened[0] - drift, widened[1] + drift], [a, b], trend);
-        // A run that was alone would have taken less by at most what it waited.
+        // Without waiting, a run would have been faster by at most its waiting time.
         let [waited_a, waited_b] = waited.map(|share| -(1.0 - share.clamp(0.0, 0.99)).ln());
         Some(Self { lower: (lower - waited_b).exp(), upper: (upper + waited_a).exp() })
     }
 
-    /// Of the median ratio of pairs of durations that were each measured close together, after `excluded`
-    /// outliers were left out. `None` of fewer than [`FEWEST_PAIRS`] with those, or where a ratio is not
-    /// above 0.
+    /// The interval of the median ratio of pairs that were measured close together, after `excluded` outliers
+    /// were removed. `None` with fewer than [`FEWEST_PAIRS`] including those, or if a ratio is not positive.
     pub fn of_pairs([a, b]: [&[f64]; 2], excluded: usize) -> Option<Self> {
         let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| b / a).collect();
         if ratios.len() + excluded < FEWEST_PAIRS
@@ -76,16 +75,16 @@ impl Interval {
             draw_blocks(&ratios, 1, &mut rng, &mut drawn);
             median(&mut drawn).ln()
         });
-        // Excluding the farthest makes the rest look closer together than it is.
+        // Excluding outliers makes the rest look more consistent than it is.
         let freedom = ratios.len() as f64 - 1.0 - 2.0 * excluded as f64;
         let widened = widened(&medians, stats::median(&ratios).ln(), freedom);
         let [lower, upper] = beyond_gap(widened, [a, b], 0.0).map(f64::exp);
         Some(Self { lower, upper })
     }
 
-    /// `0.98 to 1.31×`. Limits that say nothing are cut off.
+    /// `0.98 to 1.31×`. Extreme limits are cut off.
     pub fn text(&self) -> String {
-        /// Nobody asks between what hundreds of times a ratio lies, unless it is all beyond them.
+        /// Larger factors are not detailed unless the whole interval is beyond.
         const MOST: f64 = 100.0;
         let [cut_lower, cut_upper] =
             [self.lower < MOST.recip() && self.upper > MOST.recip(), self.upper > MOST && self.lower < MOST];
@@ -94,18 +93,18 @@ impl Interval {
         format!("{lower} to {upper}×")
     }
 
-    /// The smallest difference that would have been called one, as a share: 0.07 for 7 %.
+    /// The smallest difference that would have been detected, as a fraction: 0.07 for 7 %.
     pub fn smallest_difference(&self, ratio: f64) -> f64 {
         ((self.upper / ratio).max(ratio / self.lower) - 1.0).max(LEAST)
     }
 }
 
-/// Of so many repeats, how many stay together: the cube root, as is usual for a bootstrap of blocks.
+/// Block length for a number of repeats: the cube root, as is usual for a block bootstrap.
 fn block(repeats: usize) -> usize {
     (repeats as f64).cbrt().ceil() as usize
 }
 
-/// As many values as there are, in blocks that begin anywhere and go on at the beginning behind the end.
+/// Resamples as many values as there are, in blocks with random starts that wrap around.
 fn draw_blocks(values: &[f64], block: usize, rng: &mut ChaCha8Rng, drawn: &mut Vec<f64>) {
     drawn.clear();
     while drawn.len() < values.len() {
@@ -121,7 +120,7 @@ fn resampled(draw: impl FnMut() -> f64) -> Vec<f64> {
     all
 }
 
-/// As [`stats::median`], in time that grows as the number of values.
+/// As [`stats::median`], in linear time.
 fn median(values: &mut [f64]) -> f64 {
     let middle = values.len() / 2;
     let odd = !values.len().is_multiple_of(2);
@@ -129,14 +128,13 @@ fn median(values: &mut [f64]) -> f64 {
     if odd { upper } else { f64::midpoint(upper, below.iter().copied().fold(f64::NEG_INFINITY, f64::max)) }
 }
 
-/// The middle 95 % of sorted logarithms, and farther from the estimate where few were resampled: a bootstrap
-/// knows no more than they do, and Student's factor is for that.
+/// The middle 95 % of sorted logarithms, widened by Student's factor for small samples.
 fn widened(sorted: &[f64], estimate: f64, freedom: f64) -> [f64; 2] {
     let factor = student(freedom) / student(f64::INFINITY);
     [0.025, 0.975].map(|p| estimate + (stats::quantile(sorted, p) - estimate) * factor)
 }
 
-/// How far apart the medians of the three thirds of a run are, as a logarithm.
+/// Log ratio between the largest and smallest median of the three thirds of a run.
 fn drift(times: &[f64]) -> f64 {
     let third = times.len() / 3;
     let medians = (0..3).map(|part| {
@@ -151,7 +149,7 @@ fn drift(times: &[f64]) -> f64 {
 /// The drift of a run whose repeats rise or fall steadily (Kendall's rank correlation with time, at 5 %),
 /// otherwise 0.
 fn trend(times: &[f64]) -> f64 {
-    /// Every pair of repeats is looked at.
+    /// Limit on repeats, as every pair is compared.
     const MOST: usize = 1000;
     let thinned: Vec<f64> = times.iter().copied().step_by(times.len().div_ceil(MOST)).collect();
     let score: i32 = (thinned.iter().enumerate())
@@ -162,21 +160,21 @@ fn trend(times: &[f64]) -> f64 {
     if f64::from(score.abs()) > student(f64::INFINITY) * deviation { drift(times) } else { 0.0 }
 }
 
-/// The logarithm of the fastest of one run over the slowest of the other, where both have [`FEWEST`] repeats
-/// and do not overlap.
+/// Log ratio of the slower run's fastest repeat to the faster run's slowest one, if both have [`FEWEST`]
+/// repeats and do not overlap.
 fn gap(fast: &[f64], slow: &[f64]) -> Option<f64> {
     let slowest = fast.iter().copied().fold(0.0, f64::max);
     let fastest = slow.iter().copied().fold(f64::INFINITY, f64::min);
     (fast.len().min(slow.len()) >= FEWEST && slowest < fastest).then(|| (fastest / slowest).ln())
 }
 
-/// Whether every repeat of one run took longer than every repeat of the other, of [`FEWEST`] or more each.
+/// Whether every repeat of one run took longer than every repeat of the other, with at least [`FEWEST`] each.
 pub fn is_apart([a, b]: [&[f64]; 2]) -> bool {
     gap(a, b).or_else(|| gap(b, a)).is_some()
 }
 
-/// Logarithmic limits of runs that do not overlap: chance alone separates four from four in 3 of 100
-/// comparisons, so the ratio is taken to be beyond the gap between them, less their `trend`.
+/// Logarithmic limits for runs that do not overlap. Chance alone separates four from four in 3 of 100
+/// comparisons, so the ratio is assumed to exceed the gap between them, less their `trend`.
 fn beyond_gap([lower, upper]: [f64; 2], [a, b]: [&[f64]; 2], trend: f64) -> [f64; 2] {
     [
         gap(a, b).map_or(lower, |gap| lower.max(gap - trend)),
@@ -184,8 +182,7 @@ fn beyond_gap([lower, upper]: [f64; 2], [a, b]: [&[f64]; 2], trend: f64) -> [f64
     ]
 }
 
-/// Student's factor for 95 %, by degrees of freedom (at least one is taken); between those of the table by
-/// their inverses.
+/// Student's factor for 95 %, by degrees of freedom (at least 1), interpolated by their inverses.
 fn student(freedom: f64) -> f64 {
     const TABLE: [(f64, f64); 11] = [
         (1.0, 12.706),
@@ -214,14 +211,14 @@ mod tests {
     use super::super::{Difference, Verdict};
     use super::*;
 
-    /// A machine with phases in which it is busy: times of a run, noise of a percent or two around 1, and in
-    /// a busy phase up to twice as long.
+    /// A machine with busy phases: times have noise of a percent or two around 1, and take up to twice as
+    /// long in a busy phase.
     struct Machine {
         rng: ChaCha8Rng,
-        /// How many repeats a busy phase lasts, in the mean; as many repeats are quiet.
+        /// Mean length of a busy phase in repeats; quiet phases are as long.
         phase: f64,
         noise: f64,
-        /// What a busy phase multiplies times by, in the mean; 1 for a machine that nobody else uses.
+        /// Mean slowdown in a busy phase; 1 for an idle machine.
         busy: f64,
     }
 
@@ -253,7 +250,7 @@ mod tests {
         100.0 * found as f64 / TRIALS as f64
     }
 
-    /// Whether the second is called faster or slower, which must be true if they differ.
+    /// Whether the second is called faster or slower; asserts that this is true.
     fn is_called(difference: &Difference, [a_ms, b_ms]: [f64; 2]) -> bool {
         let (ratio, interval) =
             (difference.ratio.expect("a ratio"), difference.interval.expect("an interval"));
@@ -268,7 +265,7 @@ mod tests {
         }
     }
 
-    /// Of a hundred comparisons of two runs, how many find a difference.
+    /// Percentage of comparisons of two runs that find a difference.
     fn called(repeats: usize, ms: [f64; 2], mut machine: Machine) -> f64 {
         let trial = |_: &usize| {
             is_called(
@@ -283,7 +280,7 @@ mod tests {
         percent((0..TRIALS).filter(trial).count())
     }
 
-    /// Percentage of comparisons that find a difference, without outliers, with one in either run (in turn),
+    /// Percentage of comparisons that find a difference: without outliers, with one in either run (in turn),
     /// and with one in each. Outliers take three times as long.
     fn called_with_outliers(trials: usize, repeats: usize, factor: f64, noise: f64) -> [f64; 3] {
         let ms = [1.0, factor];
@@ -305,8 +302,8 @@ mod tests {
         rates
     }
 
-    /// Of a hundred comparisons of pairs of runs with three repeats, how many find a difference. A busy phase
-    /// goes on from run to run.
+    /// Percentage of comparisons of pairs of runs, with three repeats each, that find a difference. Busy
+    /// phases continue from run to run.
     fn called_of_pairs(pairs: usize, [a_ms, b_ms]: [f64; 2], mut machine: Machine) -> f64 {
         let trial = |_: &usize| {
             let times = machine.run(8 * pairs, 1.0);
@@ -330,7 +327,7 @@ mod tests {
                 "{different} of 100: {repeats} repeats, busy for {phase}, {busy} times as long"
             );
         }
-        assert_eq!(called(10, [1.0, 1.0], Machine::new(1, 3.0, 0.01, 1.0)), 0.0, "nobody else is there");
+        assert_eq!(called(10, [1.0, 1.0], Machine::new(1, 3.0, 0.01, 1.0)), 0.0, "the machine is idle");
     }
 
     /// `docs/compare.md` has the rates of 10,000 trials each.
@@ -349,7 +346,7 @@ mod tests {
 
     #[test]
     fn a_steady_drift_is_no_difference() {
-        // Two percent a repeat, through both runs: they do not overlap.
+        // Two percent per repeat, through both runs, which do not overlap.
         for repeats in [4, 5, 10, 20] {
             let mut noise = Machine::new(7, 3.0, 0.003, 1.0);
             let both: Vec<f64> = noise
@@ -407,7 +404,7 @@ mod tests {
             ];
             assert!(found.iter().all(|found| *found >= 98.0), "{found:?} of 100");
         }
-        // Pairs find most of it where others come and go for long, too.
+        // Pairs find most differences even with long busy phases.
         let found = called_of_pairs(10, [1.0, 1.1], Machine::new(2, 200.0, 0.01, 1.5));
         assert!(found >= 65.0, "{found} of 100");
     }
@@ -437,7 +434,7 @@ mod tests {
 
     #[test]
     fn pairs_cancel_what_both_suffer() {
-        // The machine becomes ten times as slow on the way, and the second takes a twentieth more each time.
+        // The machine becomes ten times slower meanwhile, and the second always takes about 5 % longer.
         let ratios: Vec<f64> = (0..10).map(|pair| 1.05 + 0.002 * f64::from(pair % 3)).collect();
         let of_pairs = |ratios: &[f64]| Interval::of_pairs([&vec![1.0; ratios.len()], ratios], 0);
         let interval = of_pairs(&ratios).unwrap();

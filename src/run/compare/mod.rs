@@ -1,4 +1,4 @@
-//! Two saved runs side by side.
+//! Compares two saved runs.
 
 mod answers;
 mod histogram;
@@ -25,74 +25,70 @@ pub use phase::{ComparedPhase, Difference, RULE, Spread, Verdict};
 pub use saved::{FolderNeighbors, MOST_RUN_BYTES, NEIGHBORS, Phases, RUN, SavedRun, TIMINGS};
 pub use sentence::{Gate, percent};
 
-/// Why two runs are not compared. The path is last.
+/// Why two runs cannot be compared. The path is last.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CompareError {
-    /// The operating system's word.
+    /// An error of the operating system.
     #[error("cannot read: {why}: {}", path.display())]
     Io { why: std::io::Error, path: PathBuf },
-    /// It is not a timings.csv or a run.json.
-    #[error("not what a run writes: {why}: {}", path.display())]
+    /// The file is not a timings.csv or a run.json.
+    #[error("not a file of a run: {why}: {}", path.display())]
     Content {
-        /// Where it is not.
+        /// What is wrong with it.
         why: String,
         path: PathBuf,
     },
-    /// Its `run.json` is not read.
+    /// Its `run.json` cannot be read.
     #[error("{why}: {}", path.display())]
     RunFile { why: RunFileError, path: PathBuf },
-    /// Of runs in turn, one took another engine than its own before.
-    #[error(
-        "the {which} ran on {now} now and on {before} before, so its times are not of one engine; name one \
-         instead of auto"
-    )]
+    /// In alternating runs, `auto` selected another engine than before.
+    #[error("the {which} program used {before} earlier but {now} now; pass --engine to pin one")]
     OtherEngine { which: &'static str, before: EngineId, now: EngineId },
-    /// It is a recording, and is not read.
+    /// A recording that cannot be read.
     #[error(transparent)]
     Recording(#[from] RecordingError),
 }
 
-/// Two runs side by side.
+/// The comparison of two runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// In what the runs differ beside their times, one line each; only where it is known what both were
-    /// asked.
+    /// Differences besides the times, one line each; empty if the settings are unknown.
     pub differences: Vec<String>,
-    /// What both were asked and ran on; only where it is known.
+    /// The settings and hardware of both runs; empty if unknown.
     pub parameters: Vec<Parameter>,
-    /// The parameters that make the runs different jobs, whose times say nothing of each other.
+    /// The parameters that make the runs different jobs, whose times cannot be compared.
     pub other_job: Vec<String>,
-    /// Whether they found the same neighbours, where both hold them and they can be compared.
+    /// Whether they found the same neighbours, if that can be compared.
     pub answers: Option<Answers>,
-    /// Why they cannot, as a part of a sentence.
+    /// Why it cannot, as a part of a sentence.
     pub no_answers: Option<String>,
-    /// Why the times of either may be those of others' work on its machine, a sentence each.
+    /// Why other work on the machine may have affected the times, a sentence each.
     pub warnings: Vec<String>,
-    /// The phases that both have, in the order of a run.
+    /// The phases of both runs, in order.
     pub phases: Vec<ComparedPhase>,
-    /// How many pairs of runs these are; absent of two runs.
+    /// The number of pairs of runs; absent for two runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<usize>,
-    /// One answer from nothing, of pairs of runs: upload, index, one search, download.
+    /// For pairs of runs, the total of one answer: upload, index, one search, download.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<Difference>,
-    /// What each did once before its searches, in milliseconds: upload and index.
+    /// Time spent once before the searches, in milliseconds: upload and index.
     #[serde(skip)]
     setup_ms: [f64; 2],
-    /// What that was: `upload and index`.
+    /// The names of these phases: `upload and index`.
     #[serde(skip)]
     setup: String,
 }
 
 impl Comparison {
-    /// The search, where there is one of one engine each.
+    /// The search, if each run has one engine.
     pub fn search(&self) -> Option<&ComparedPhase> {
         let mut searches = self.phases.iter().filter(|phase| phase.phase == Phase::Search);
         searches.next().filter(|_| searches.next().is_none())
     }
 
-    /// That no time is called faster, where the runs are different jobs.
+    /// Says that neither is called faster if the runs are different jobs.
     pub fn job_sentence(&self) -> Option<String> {
         (!self.other_job.is_empty()).then(|| {
             format!("These are different jobs ({}), so neither is called faster.", self.other_job.join(", "))
@@ -100,7 +96,7 @@ impl Comparison {
     }
 }
 
-/// Compares two runs, phase by phase; of a file with several engines, each engine with itself.
+/// Compares two runs phase by phase. If there are several engines, each is compared with itself.
 pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
     let parameters = match (&a.file, &b.file) {
         (Some(a), Some(b)) => parameters(a, b),
@@ -118,7 +114,7 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
     let (of_a, of_b) = (engines(a), engines(b));
     let waited =
         [a, b].map(|run| run.file.as_ref().and_then(|file| file.machine.as_ref()?.waited).unwrap_or(0.0));
-    // Two runs of one engine each are compared whatever the engines are.
+    // Two runs of one engine each are compared even if the engines differ.
     let any = of_a.len() == 1 && of_b.len() == 1;
     for (&(engine_a, phase), times_a) in &a.phases {
         for (&(engine_b, phase_b), times_b) in &b.phases {
@@ -162,21 +158,21 @@ pub fn compare(a: &SavedRun, b: &SavedRun) -> Comparison {
 /// Names of the parameters that make up the job ([`Parameter::is_job`]).
 const JOB: [&str; 7] = ["cloud", "n", "d", "q", "k", "metric", "exclude-self"];
 
-/// Something that a run was asked, or that it ran on.
+/// A setting of a run, or a property of its hardware.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Parameter {
-    /// As printed, such as `k` or `metric`.
+    /// The printed name, such as `k` or `metric`.
     pub name: String,
-    /// In the first run; empty where it has none.
+    /// Value in the first run; may be empty.
     pub a: String,
-    /// In the second run; empty where it has none.
+    /// Value in the second run; may be empty.
     pub b: String,
-    /// Whether it may be another from one minute to the next, such as a clock or a temperature.
+    /// Whether it may change from minute to minute, such as a clock or a temperature.
     pub condition: bool,
 }
 
 impl Parameter {
-    /// Whether it says how much there was to do, or what: runs that differ in it are different jobs.
+    /// Whether it determines the work, so that runs that differ in it are different jobs.
     pub fn is_job(&self) -> bool {
         !self.condition && JOB.contains(&self.name.as_str())
     }
@@ -187,7 +183,7 @@ impl Parameter {
     }
 }
 
-/// All of two runs, in the order in which one thinks: data, query, method, machine.
+/// All parameters of two runs, in the order data, query, method, machine.
 pub fn parameters(a: &RunFile, b: &RunFile) -> Vec<Parameter> {
     let mut all: Vec<Parameter> = (asked(a).into_iter().zip(asked(b)))
         .map(|((name, a), (_, b))| Parameter { name: name.to_owned(), a, b, condition: false })
@@ -263,12 +259,12 @@ fn data(source: &Source) -> String {
 fn queries(queries: &QuerySpec) -> String {
     match queries {
         QuerySpec::All => "every row".to_owned(),
-        QuerySpec::Count(count) => format!("{} drawn", text::thousands(*count)),
+        QuerySpec::Count(count) => format!("{} sampled", text::thousands(*count)),
         QuerySpec::Rows(rows) => match rows[..] {
             [row] => format!("row {}", text::thousands(row)),
             _ => format!("{} listed", text::thousands(rows.len() as u64)),
         },
-        QuerySpec::At(_) => "a place".to_owned(),
+        QuerySpec::At(_) => "a point".to_owned(),
         QuerySpec::File { path, .. } => {
             path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
         }
@@ -295,7 +291,7 @@ mod tests {
         .unwrap();
         let b = saved("lockstep,search,0,0,0,80\n").unwrap();
         let compared = compare(&a, &b);
-        assert_eq!(compared.phases.len(), 1, "only the phases that both have: {compared:?}");
+        assert_eq!(compared.phases.len(), 1, "only common phases: {compared:?}");
         let search = &compared.phases[0];
         assert_eq!((search.a.median, search.a.min, search.a.max, search.a.repeats), (20.0, 10.0, 30.0, 3));
         assert_eq!((search.phase, search.ratio, search.verdict), (Phase::Search, Some(4.0), Verdict::TooFew));
@@ -339,11 +335,7 @@ mod tests {
         for compared in
             [other(&|_| ()), other(&|spec| spec.order = Order::Shuffled), other(&|spec| spec.repeats = 9)]
         {
-            assert_eq!(
-                (&compared.other_job, compared.job_sentence()),
-                (&Vec::new(), None),
-                "another way of doing the same"
-            );
+            assert_eq!((&compared.other_job, compared.job_sentence()), (&Vec::new(), None), "the same job");
             assert!(compared.phases.iter().all(|phase| phase.verdict != Verdict::OtherJob));
         }
     }
@@ -351,8 +343,8 @@ mod tests {
     #[test]
     fn other_files_are_refused_with_their_name() {
         for (rows, expected) in [
-            ("", "there are no timings in it"),
-            ("GPU,search,0,0,0,1\n", "invalid engine name `GPU`"),
+            ("", "it has no timings"),
+            ("GPU,search,0,0,0,1\n", "`GPU` is no engine's name"),
             ("cuda,search,0,0,0,NaN\n", "NaN ms"),
             (
                 "cuda,search,0,0,0,1\ncuda,search,0,1,1,1\ncuda,search,0,1,2,1\n",

@@ -1,33 +1,33 @@
-//! Runs of two methods in turn, compared pair by pair.
+//! Compares two methods that run alternately, pair by pair.
 
 use super::{CompareError, Comparison, Difference, SavedRun, Spread, compare, sentence};
 use crate::knn::EngineId;
 use crate::run::Phase;
 
-/// What is done for one answer from nothing, in the order of a run.
+/// The phases of one answer, in order.
 const TOTAL: [Phase; 4] = [Phase::Upload, Phase::BuildIndex, Phase::Search, Phase::Download];
 
-/// The times of pairs of runs, as they are made.
+/// The times of pairs of runs, collected run by run.
 #[derive(Debug, Default)]
 pub struct Pairs {
-    /// Of the first pair: what was asked, and whether the neighbours are the same.
+    /// The comparison of the first pair, with its parameters and neighbours.
     first: Option<Comparison>,
-    /// Milliseconds of each compared phase, a pair of runs after the other; then those of the total.
+    /// Milliseconds of each compared phase per pair; the total comes last.
     times: Vec<[Vec<f64>; 2]>,
-    /// What each did once before its searches, in milliseconds.
+    /// Time spent once before the searches, in milliseconds.
     setups: [Vec<f64>; 2],
     /// The engine of each.
     engines: [Option<EngineId>; 2],
-    /// What the last busy run says of the machine.
+    /// The last remark about other work on the machine.
     doubt: Option<String>,
 }
 
 impl Pairs {
-    /// Adds a pair. Its neighbours are read only if it is the first.
+    /// Adds a pair. Neighbours are read for the first pair only.
     ///
     /// # Errors
-    /// [`CompareError::OtherEngine`], where `auto` takes another engine than before: their times would be
-    /// those of two.
+    /// [`CompareError::OtherEngine`] if `auto` selects another engine than before, so that times would mix
+    /// two engines.
     pub fn push(&mut self, a: &SavedRun, b: &SavedRun) -> Result<(), CompareError> {
         for (before, (which, run)) in self.engines.iter_mut().zip([("first", a), ("second", b)]) {
             let Some((now, _)) = run.phases.keys().next() else { continue };
@@ -55,7 +55,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// All pairs side by side; `None` of none.
+    /// The comparison of all pairs; `None` without pairs.
     pub fn compared(self) -> Option<Comparison> {
         let Self { first, times, setups, doubt, .. } = self;
         let mut comparison = first?;
@@ -74,7 +74,7 @@ impl Pairs {
     }
 }
 
-/// Of a run of one engine; 0 where it has no such phase.
+/// The median of a phase for a run of one engine; 0 if it has no such phase.
 fn median_ms(run: &SavedRun, phase: Phase) -> f64 {
     let times = run.phases.iter().find(|((_, of), _)| *of == phase);
     times.map_or(0.0, |(_, times)| Spread::of(times).median)
@@ -142,7 +142,7 @@ mod tests {
     #[test]
     fn the_sentence_says_what_the_verdicts_are_of() {
         let mut pairs = Pairs::default();
-        // The medians are of the one pair in which the second takes 1.42 times as long.
+        // The medians belong to the one pair in which the second takes 1.42 times as long.
         for (slow, times, index) in [
             (1.0, 1.5, 50.0),
             (2.0, 1.5, 150.0),
@@ -189,7 +189,7 @@ mod tests {
         }
         let said = pairs.compared().unwrap().sentence().unwrap();
         assert!(
-            said.starts_with("No difference between the searches of A and B that 5 pairs of runs could show"),
+            said.starts_with("No difference between the searches of A and B in 5 pairs of runs"),
             "{said}"
         );
         assert!(said.ends_with(" Counting the index, B is faster: 2.8 times as fast."), "{said}");
@@ -201,11 +201,7 @@ mod tests {
         let of = |engine| run(engine, &[("search", 1.0)]);
         pairs.push(&of("bvh"), &of("kdtree")).unwrap();
         let why = pairs.push(&of("bvh"), &of("lockstep")).unwrap_err().to_string();
-        assert_eq!(
-            why,
-            "the second ran on lockstep now and on kdtree before, so its times are not of one engine; name \
-             one instead of auto"
-        );
+        assert_eq!(why, "the second program used kdtree earlier but lockstep now; pass --engine to pin one");
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! One phase in two runs, and what its difference is worth without outliers.
+//! Compares one phase of two runs, without outliers.
 //!
-//! The rule for outliers is fixed; `docs/compare.md` gives its reasons and its simulated error rates.
+//! The rule for outliers is fixed; `docs/compare.md` has its reasons and simulated error rates.
 
 use std::ops::{Deref, RangeInclusive};
 
@@ -12,7 +12,7 @@ use super::sentence::percent;
 use crate::knn::EngineId;
 use crate::run::{Phase, stats};
 
-/// Many durations in a few numbers, in milliseconds, without those that are excluded.
+/// A summary of durations in milliseconds, without outliers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// Durations measured.
@@ -20,16 +20,16 @@ pub struct Spread {
     /// Outliers among them.
     pub excluded: usize,
     pub median: f64,
-    /// A quarter is below.
+    /// First quartile.
     pub lower_quartile: f64,
-    /// A quarter is above.
+    /// Third quartile.
     pub upper_quartile: f64,
     pub min: f64,
     pub max: f64,
 }
 
 impl Spread {
-    /// Of at least one duration.
+    /// Summarises at least one duration.
     pub fn of(values: &[f64]) -> Self {
         let quantile = |p| stats::quantile(values, p);
         Self {
@@ -43,12 +43,12 @@ impl Spread {
         }
     }
 
-    /// Of those of `repeats` durations that are not excluded.
+    /// Summarises the durations that were not excluded, of `repeats`.
     fn of_kept(kept: &[f64], repeats: usize) -> Self {
         Self { repeats, excluded: repeats - kept.len(), ..Self::of(kept) }
     }
 
-    /// `5`, or `4 of 5` where one is excluded.
+    /// `5`, or `4 of 5` if one is excluded.
     pub fn counted(&self) -> String {
         if self.excluded == 0 {
             self.repeats.to_string()
@@ -58,11 +58,11 @@ impl Spread {
     }
 }
 
-/// What a difference is worth.
+/// The significance of a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The runs did other work, and so took other times.
+    /// The runs did different work.
     OtherJob,
     /// Fewer than four repeats, or five pairs.
     TooFew,
@@ -70,16 +70,16 @@ pub enum Verdict {
     NoneShown,
     /// The interval includes 1 although the runs do not overlap, or a time is 0.
     Unclear,
-    /// The interval excludes 1, but the difference is less than another build of the same program may show.
+    /// The interval excludes 1, but a rebuild of the same program may differ as much.
     Slight,
     /// The second run took less time, beyond the interval.
     Faster,
-    /// The second run took more.
+    /// The second run took more time, beyond the interval.
     Slower,
 }
 
 impl Verdict {
-    /// Of a ratio between the limits of an interval; `apart` where the runs do not overlap.
+    /// Judges a ratio and its interval; `apart` means that the runs do not overlap.
     pub fn of(ratio: Option<f64>, interval: Option<Interval>, apart: bool) -> Self {
         let Some((ratio, interval)) = ratio.zip(interval) else { return Self::Unclear };
         match () {
@@ -92,28 +92,27 @@ impl Verdict {
     }
 }
 
-/// The durations of one thing in both runs, and what their difference is worth.
+/// The durations of a phase in both runs, and the verdict on their difference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     pub a: Spread,
     pub b: Spread,
-    /// The second's median over the first's, or the median of such ratios of pairs: below 1, the second is
-    /// faster. Absent where the first took no time.
+    /// The second's median over the first's, or the median of such ratios of pairs; below 1, the second is
+    /// faster. Absent if the first took no time.
     pub ratio: Option<f64>,
-    /// Between what the ratio lies; absent of fewer than four repeats or five pairs.
+    /// The confidence interval; absent with fewer than four repeats or five pairs.
     pub interval: Option<Interval>,
-    /// The smallest difference that would have been called one, as a share of the times.
+    /// The smallest difference that would have been detected, as a fraction.
     pub smallest_difference: Option<f64>,
-    /// The second's median less the first's, in milliseconds.
+    /// The second's median minus the first's, in milliseconds.
     pub delta_ms: f64,
     pub verdict: Verdict,
-    /// Repeats that the run with fewer lacks; absent where both have enough, or of a phase that a run times
-    /// once.
+    /// Repeats that the shorter run lacks; absent if both have enough, or if a run times the phase only once.
     pub missing_repeats: Option<usize>,
 }
 
 impl Difference {
-    /// Of two runs: durations in the order in which they were measured, at least one each; `waited` as in
+    /// Compares two runs: durations in the order of measurement, at least one each; `waited` as in
     /// [`Interval::of_runs`].
     pub(super) fn of_runs(times: [&[f64]; 2], waited: [f64; 2], same_job: bool) -> Self {
         let kept = kept(times);
@@ -130,7 +129,7 @@ impl Difference {
         )
     }
 
-    /// Of pairs of runs: as many durations of the first as of the second, at least one each.
+    /// Compares pairs of runs: equally many durations of both, at least one each.
     pub(super) fn of_pairs(a: &[f64], b: &[f64], same_job: bool) -> Self {
         let ratios: Vec<f64> = a.iter().zip(b).map(|(a, b)| b / a).collect();
         let usual = usual(&ratios);
@@ -182,7 +181,7 @@ impl Difference {
     /// The verdict in a few words.
     pub fn text(&self) -> String {
         match self.verdict {
-            Verdict::OtherJob => "another job".to_owned(),
+            Verdict::OtherJob => "different job".to_owned(),
             Verdict::TooFew => self.missing_repeats.map_or_else(
                 || "timed once per run".to_owned(),
                 |missing| format!("too few repeats: run {missing} more"),
@@ -196,7 +195,7 @@ impl Difference {
     }
 }
 
-/// One phase in both runs.
+/// A phase of both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedPhase {
     pub phase: Phase,
@@ -206,7 +205,7 @@ pub struct ComparedPhase {
     pub difference: Difference,
 }
 
-/// A phase's difference is read as the phase's own.
+/// Dereferences to the phase's difference.
 impl Deref for ComparedPhase {
     type Target = Difference;
 
@@ -215,30 +214,30 @@ impl Deref for ComparedPhase {
     }
 }
 
-/// The rule, as verdicts name it.
+/// The rule, as shown with verdicts.
 pub const RULE: &str = "more than a factor of 1.25 and 7 MAD from the median";
 
 const FACTOR: f64 = 1.25;
 
-/// In place of [`FACTOR`], where an outlier is compared with the other run's repeats.
+/// Replaces [`FACTOR`] when an outlier is compared with the other run's repeats.
 const SAME: f64 = 1.05;
 
 /// Median absolute deviations of the logarithms.
 const DEVIATIONS: f64 = 7.0;
 
-/// If more than one repeat in five is that far out, they are scatter, and none is excluded.
+/// If more than one repeat in five is that far out, it is scatter, and none is excluded.
 const SHARE: usize = 5;
 
 const EVERYTHING: RangeInclusive<f64> = f64::NEG_INFINITY..=f64::INFINITY;
 
-/// The range outside of which a value is an outlier; everything, where a value is not positive.
+/// The range outside which a value is an outlier; everything if a value is not positive.
 pub fn usual(values: &[f64]) -> RangeInclusive<f64> {
     let usual = within(values, FACTOR);
     let outliers = values.iter().filter(|value| !usual.contains(value)).count();
     if outliers * SHARE > values.len() { EVERYTHING } else { usual }
 }
 
-/// The range within this factor of the median, or within [`DEVIATIONS`] where that is wider.
+/// The range within this factor of the median, or within [`DEVIATIONS`] if that is wider.
 fn within(values: &[f64], factor: f64) -> RangeInclusive<f64> {
     if !values.iter().all(|&value| value > 0.0 && value.is_finite()) {
         return EVERYTHING;
@@ -258,9 +257,8 @@ pub fn without(times: [&[f64]; 2]) -> [Vec<f64>; 2] {
     })
 }
 
-/// As [`without`], but a run keeps all repeats if one of its outliers is usual in the other run: a machine
-/// that switches between two speeds shows both, and excluding one of them would turn the switch into a
-/// difference.
+/// As [`without`], but a run keeps all repeats if one of its outliers is normal in the other run. A machine
+/// that switches between two speeds shows both; excluding one would turn the switch into a difference.
 pub fn kept(times: [&[f64]; 2]) -> [Vec<f64>; 2] {
     let (usual, same) = (times.map(usual), times.map(|times| within(times, SAME)));
     let [a, b] = without(times);
@@ -279,8 +277,8 @@ mod tests {
         for first in [9.7, 12.0, 20.0, 40.0, 60.0, 70.0, 80.0, 81.0, 84.0, 95.0, 110.0, 400.0, 1e6] {
             let fast = [first, 9.7, 9.8, 9.7, 9.6];
             let difference = Difference::of_runs([&slow, &fast], [0.0; 2], true);
-            // A first repeat as slow as the other run's may be the machine's other speed, so it is kept; the
-            // runs may still not overlap.
+            // A first repeat as slow as the other run's may show the machine's other speed, so it is kept;
+            // the runs may still not overlap.
             let shared = (0.96..=1.05).contains(&(first / 80.9));
             let right = if shared && first > 80.7 { Verdict::Unclear } else { Verdict::Faster };
             assert_eq!(difference.verdict, right, "{first}: {difference:?}");

@@ -1,5 +1,5 @@
-//! What is compared: a run's folder, its timings.csv, or a run of a recording; and the neighbours that it
-//! holds.
+//! Reads the runs to compare: a run's folder, its timings.csv, or a run of a recording, with their
+//! neighbours.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,25 +18,25 @@ use crate::run::{Phase, RunFile, SomeRun};
 /// The file that identifies a folder as a run's.
 pub const RUN: &str = "run.json";
 
-/// The largest file of a folder that is read here: a run.json may list millions of rows.
+/// Limit on files of a folder; a run.json may list millions of rows.
 pub const MOST_RUN_BYTES: u64 = 256 << 20;
 
-/// The file of a run's folder that has its timings.
+/// The file of a run's folder with its timings.
 pub const TIMINGS: &str = "timings.csv";
 
-/// Milliseconds per repeat, all chunks together, of each phase.
+/// Milliseconds per repeat, all chunks together, for each phase.
 pub type Phases = BTreeMap<(EngineId, Phase), Vec<f64>>;
 
-/// The timings of a saved run and what else there is of it.
+/// The timings of a saved run, and its other data if available.
 #[derive(Clone, Debug)]
 pub struct SavedRun {
-    /// As it was named.
+    /// The path as given.
     pub path: PathBuf,
     /// Durations of each phase, in milliseconds.
     pub phases: Phases,
     /// Its `run.json`; `None` if there are only timings.
     pub file: Option<RunFile>,
-    /// All of it, from a recording.
+    /// The whole run, from a recording.
     pub run: Option<SomeRun>,
     /// The neighbours, from a folder.
     pub neighbors: Option<FolderNeighbors>,
@@ -61,7 +61,7 @@ impl SavedRun {
             return Ok(Self::of(recording.pick(name.as_deref(), &file)?.run.clone(), path));
         }
         let folder = path.is_dir();
-        // A file of a folder may be on its way to its place.
+        // A file of a folder may still have its temporary name.
         let timings = if folder {
             files::place(path, TIMINGS).unwrap_or_else(|| path.join(TIMINGS))
         } else {
@@ -79,7 +79,7 @@ impl SavedRun {
         let has = |name: &str, columns: &csv::StringRecord| columns.iter().any(|column| column == name);
         let headers = rows.headers().cloned().unwrap_or_default();
         if !["engine", "phase", "repeat", "duration_ms"].iter().all(|name| has(name, &headers)) {
-            return Err(content("its columns are not those of a timings.csv".to_owned(), &timings));
+            return Err(content("it does not have the columns of a timings.csv".to_owned(), &timings));
         }
         let mut seen = BTreeSet::new();
         for record in rows.into_records() {
@@ -99,13 +99,13 @@ impl SavedRun {
                 return Err(content(why, &timings));
             }
             if !row.duration_ms.is_finite() || row.duration_ms < 0.0 {
-                return Err(content(format!("a duration of {} ms", row.duration_ms), &timings));
+                return Err(content(format!("invalid duration of {} ms", row.duration_ms), &timings));
             }
             *repeats.entry((row.engine, row.phase)).or_default().entry(row.repeat).or_default() +=
                 row.duration_ms;
         }
         if repeats.is_empty() {
-            return Err(content("there are no timings in it".to_owned(), &timings));
+            return Err(content("it has no timings".to_owned(), &timings));
         }
         let file: Option<RunFile> = match folder.then(|| files::place(path, RUN)).flatten() {
             Some(json) => {
@@ -117,8 +117,8 @@ impl SavedRun {
             let searches = repeats.get(&(file.engine, Phase::Search)).map_or(0, BTreeMap::len);
             if searches != file.spec.repeats as usize || !text.ends_with(b"\n") {
                 let why = format!(
-                    "it has {searches} whole repeats of the search, and run.json speaks of {}; was it cut \
-                     short?",
+                    "it has {searches} complete repeats of the search, but run.json has {}; it may be \
+                     truncated",
                     file.spec.repeats
                 );
                 return Err(content(why, &timings));
@@ -130,7 +130,7 @@ impl SavedRun {
         Ok(Self { path: path.to_owned(), phases, file, run: None, neighbors })
     }
 
-    /// A run that is at hand.
+    /// From a run in memory.
     pub fn of(run: SomeRun, path: &Path) -> Self {
         let file = run.head().clone();
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
@@ -144,7 +144,7 @@ impl SavedRun {
     }
 }
 
-/// A run that is saved as these rows of a timings.csv.
+/// A run saved with these rows of a timings.csv.
 #[cfg(test)]
 pub(super) fn saved(rows: &str) -> Result<SavedRun, CompareError> {
     let folder = tempfile::tempdir().unwrap();
@@ -157,10 +157,10 @@ fn read(path: &Path) -> Result<Vec<u8>, CompareError> {
     files::read_small(path, MOST_RUN_BYTES).map_err(|why| CompareError::Io { why, path: path.to_owned() })
 }
 
-/// The file of a run's folder that holds them: `indices` and `squared_distances`, a row for each query.
+/// The file with a run's neighbours: `indices` and `squared_distances`, a row per query.
 pub const NEIGHBORS: &str = "neighbors.npz";
 
-/// What the folder of a run holds.
+/// The neighbours in a run's folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FolderNeighbors {
     indices: Coordinates,
@@ -168,10 +168,10 @@ pub struct FolderNeighbors {
 }
 
 impl FolderNeighbors {
-    /// Reads them, where the folder has some.
+    /// Reads the neighbours, if the folder has any.
     ///
     /// # Errors
-    /// [`CompareError`], also where they are not those of the run.
+    /// [`CompareError`], also if they do not belong to the run.
     pub fn read(folder: &Path, run: &RunFile) -> Result<Option<Self>, CompareError> {
         let Some(path) = files::place(folder, NEIGHBORS) else { return Ok(None) };
         let array = |name| formats::read(&formats::path_of(&path, name), &ColumnChoice::Default, &Silent);
@@ -184,8 +184,7 @@ impl FolderNeighbors {
             .iter()
             .any(|array| (array.rows(), array.columns.len()) != (q, k))
         {
-            let why =
-                format!("its neighbours are not the {k} of each of {q} queries that run.json speaks of");
+            let why = format!("expected {k} neighbours for each of {q} queries, as in run.json");
             return Err(CompareError::Content { why, path });
         }
         Ok(Some(found))
@@ -199,7 +198,7 @@ pub(super) enum Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Of a saved run.
+    /// The neighbours of a saved run.
     ///
     /// # Errors
     /// Why there are none, or none by record number, as a part of a sentence.
@@ -207,16 +206,14 @@ impl<'a> Found<'a> {
         match (&saved.run, &saved.neighbors) {
             (Some(run), _) => match run.records() {
                 Some(records) => Ok(Self::Run(run.neighbors(), Box::new(records))),
-                None => {
-                    Err("rows were left out of the cloud, and a recording counts on without them".to_owned())
-                }
+                None => Err("rows of the cloud were dropped, and a recording does not tell which".to_owned()),
             },
             (None, Some(found)) => Ok(Self::Folder(found)),
             (None, None) => Err(format!("there is no {NEIGHBORS} in {}", saved.path.display())),
         }
     }
 
-    /// The record number of a neighbour, −1 where there is none, and its squared distance.
+    /// The record number of a neighbour, −1 if missing, and its squared distance.
     pub fn at(&self, query: usize, rank: usize) -> (i64, f32) {
         match self {
             Self::Run(found, records) => {

@@ -1,16 +1,15 @@
-//! What a comparison comes to: in one sentence, and against a limit.
+//! Summarises a comparison in a sentence, and checks it against a limit.
 
 use super::{ComparedPhase, Comparison, Difference, Interval, RULE, Spread, Verdict};
 use crate::run::Phase;
 use crate::text;
 
-/// Phases that are done once before the searches, and what they are called in the sentence.
+/// Phases that occur once before the searches, with their names in sentences.
 const SETUP: [(Phase, &str); 2] = [(Phase::Upload, "upload"), (Phase::BuildIndex, "index")];
 
 impl Comparison {
-    /// Which of the two searches faster, how many times, and what becomes of that when what is done once
-    /// before is counted in; or why it cannot be said. `None` where several engines are compared, or nothing
-    /// was searched.
+    /// Which search is faster, by what factor, and how that changes with the time spent once before; or why
+    /// it cannot be decided. `None` if several engines are compared, or nothing was searched.
     pub fn sentence(&self) -> Option<String> {
         if let Some(job) = self.job_sentence() {
             return Some(job);
@@ -19,7 +18,7 @@ impl Comparison {
         let names = names(search);
         let neighbours = match &self.answers {
             Some(answers) if answers.identical() => ", with identical neighbours",
-            Some(_) => ", with other neighbours",
+            Some(_) => ", with different neighbours",
             None => "",
         };
         let said = match search.verdict {
@@ -59,8 +58,7 @@ impl Comparison {
                     )
                 });
                 format!(
-                    "No difference between the searches of {} and {} that {these} could \
-                     show{neighbours}{seen}.{total}",
+                    "No difference between the searches of {} and {} in {these}{neighbours}{seen}.{total}",
                     names[0], names[1]
                 )
             }
@@ -90,7 +88,7 @@ impl Comparison {
         Some(said + &self.exclusion(search))
     }
 
-    /// Which repeats of the search are excluded, and the rule; empty where none is.
+    /// How many repeats of the search are excluded, and the rule; empty if none.
     fn exclusion(&self, search: &Difference) -> String {
         let of = |spread: Spread, what: &str| {
             (spread.excluded > 0).then(|| format!("{} of {} {what}", spread.excluded, spread.repeats))
@@ -105,8 +103,7 @@ impl Comparison {
         excluded.map_or_else(String::new, |excluded| format!(" {excluded} excluded: {RULE}."))
     }
 
-    /// What becomes of a search that is faster when its upload and its index are counted in, where one of the
-    /// two has such a phase.
+    /// How the result changes when upload and index count as well; empty if neither run has them.
     fn with_setup(&self, search: &Difference, faster: usize) -> String {
         let [setup_a, setup_b] = self.setup_ms;
         if [setup_a, setup_b] == [0.0; 2] {
@@ -129,8 +126,7 @@ impl Comparison {
         format!("; counting the {} (timed once each), {total}", self.setup)
     }
 
-    /// Which of the two takes less time in total, and how many times as fast it is; `None` where pairs show
-    /// no difference.
+    /// Which of the two takes less time in total, and by what factor; `None` if pairs show no difference.
     fn total_shown(&self) -> Option<(usize, f64)> {
         let total = self.total.as_ref()?;
         match total.verdict {
@@ -143,8 +139,7 @@ impl Comparison {
     }
 }
 
-/// How many times as fast the faster is: the ratio that the verdict is of, which in pairs is not that of the
-/// medians.
+/// The factor of the faster one. For pairs, the ratio differs from that of the medians.
 fn times_as_fast(of: &Difference) -> Option<f64> {
     of.ratio.map(|ratio| if of.verdict == Verdict::Faster { ratio.recip() } else { ratio })
 }
@@ -158,18 +153,18 @@ fn faster_text(times: f64) -> String {
     }
 }
 
-/// `one of 7 %`, or `a factor of 5` where it is large, rounded up; `no factor below 100` where it is more
-/// than anybody looks for.
+/// The smallest difference that would have been detected, rounded up: a percentage, or a factor if it is
+/// large.
 fn size(share: f64) -> String {
     let percent = (share * 100.0 - 1e-9).ceil();
     match share + 1.0 {
         _ if percent < 200.0 => format!("; one of {percent} % or more would have been seen"),
         factor if factor < 100.0 => format!("; a factor of {} or more would have been seen", factor.ceil()),
-        _ => "; they scatter too widely for any".to_owned(),
+        _ => "; the times scatter too widely to detect any".to_owned(),
     }
 }
 
-/// `B (kdtree)`, or `B` where both are of one engine.
+/// `B (kdtree)`, or `B` if both have the same engine.
 fn names(search: &ComparedPhase) -> [String; 2] {
     if search.engine_a == search.engine_b {
         ["A".to_owned(), "B".to_owned()]
@@ -178,12 +173,12 @@ fn names(search: &ComparedPhase) -> [String; 2] {
     }
 }
 
-/// What a run did once before its searches, in milliseconds: a median each.
+/// The time a run spent once before its searches, in milliseconds (medians).
 pub(super) fn setup_ms(run: &super::SavedRun) -> f64 {
     setup(run).map(|(_, ms)| ms).sum()
 }
 
-/// `upload and index`: what either run did before its searches.
+/// `upload and index`: the phases that either run had before its searches.
 pub(super) fn setup_text(runs: [&super::SavedRun; 2]) -> String {
     let done = SETUP
         .iter()
@@ -198,22 +193,22 @@ fn setup(run: &super::SavedRun) -> impl Iterator<Item = (&'static str, f64)> {
     })
 }
 
-/// What a comparison says to a limit.
+/// The result of checking a comparison against a limit.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Gate {
-    /// The second is slower than that, beyond the interval: what of it, in a sentence.
+    /// The second is slower than allowed, beyond the interval; with a sentence.
     Slower(String),
-    /// It cannot be said, and why.
+    /// It cannot be decided, and why.
     Unknown(String),
-    /// It is not known to be slower; a sentence where it may be all the same.
+    /// It is not known to be slower; with a sentence if it may still be.
     Passed(Option<String>),
 }
 
 impl Comparison {
-    /// Holds the search and, of pairs, the total against a limit: 0.05 allows the second 5 % more.
+    /// Checks the search and, for pairs, the total against a limit; 0.05 allows the second 5 % more time.
     pub fn gate(&self, limit: f64) -> Gate {
         let Some(search) = self.search() else {
-            return Gate::Unknown("there is no search of one engine in both".to_owned());
+            return Gate::Unknown("the two runs do not each have one engine's search".to_owned());
         };
         match search.verdict {
             Verdict::OtherJob => {
@@ -231,7 +226,7 @@ impl Comparison {
         let of = judged.map(|(name, difference)| {
             difference.and_then(|of: &Difference| Some((name, of.verdict, of.ratio?, of.interval?)))
         });
-        // Of a limit below what is spoken of as a difference, the verdict decides.
+        // For very small limits, the verdict decides whether there is a difference at all.
         let is_slower = |verdict, interval: Interval| verdict == Verdict::Slower && interval.lower > most;
         if let Some((name, _, ratio, interval)) =
             of.into_iter().flatten().find(|&(_, verdict, _, interval)| is_slower(verdict, interval))
@@ -247,8 +242,8 @@ impl Comparison {
             let upper = text::significant(interval.upper);
             let more = if self.pairs.is_some() { "pairs" } else { "repeats" };
             format!(
-                "whether the second is slower by {percent} % is open: its {name} takes up to {upper} times \
-                 as long; more {more} narrow that"
+                "the second may still be slower by {percent} %: its {name} takes up to {upper} times as \
+                 long; run more {more}"
             )
         }))
     }
@@ -342,8 +337,8 @@ mod tests {
         let said = compare(&a, &b).sentence().unwrap();
         assert_eq!(
             said,
-            "No difference between the searches of A (lockstep) and B (bvh) that these repeats could show; \
-             they scatter too widely for any."
+            "No difference between the searches of A (lockstep) and B (bvh) in these repeats; the times \
+             scatter too widely to detect any."
         );
     }
 
@@ -360,8 +355,8 @@ mod tests {
         let same = [1.0, 1.1, 0.9, 1.0];
         assert_eq!(
             said(&same, &same),
-            "No difference between the searches of A and B that these repeats could show; one of 54 % or \
-             more would have been seen."
+            "No difference between the searches of A and B in these repeats; one of 54 % or more would have \
+             been seen."
         );
         assert_eq!(
             said(&[10.0; 4], &[10.1; 4]),
@@ -396,11 +391,11 @@ mod tests {
             panic!("it may be")
         };
         assert!(
-            open.starts_with("whether the second is slower by 5 % is open: its search takes up to 1.0"),
+            open.starts_with("the second may still be slower by 5 %: its search takes up to 1.0"),
             "{open}"
         );
         assert!(matches!(slower(0.5).gate(0.05), Gate::Passed(None)));
-        // No difference is shown, so none is held against it, however small the limit.
+        // No difference is shown, so the limit is not exceeded, however small it is.
         let steady = [10.0; 9];
         let Gate::Passed(Some(open)) = of(&steady, &steady.map(|ms| ms * 1.015)).gate(0.01) else {
             panic!("1.5 %")

@@ -1,10 +1,10 @@
-//! Groups of points: disjoint sets, the components of the mutual graph, and points within a distance of one
-//! another.
+//! Groups of points: disjoint sets, components of the mutual graph, and points within a distance of each
+//! other.
 //!
-//! A group of duplicates is a chain: each of its points is within the distance of another one, not of all
-//! (single linkage, as connected components of the ε-neighbourhood graph). A point whose k-th neighbour is
-//! still within the distance may have more: its group is told as open. At distance 0 no group is: equal
-//! points come in the order of rows, so that all of them have the first one among their neighbours.
+//! A group of duplicates is a chain: each point is within the distance of another one, not of all (single
+//! linkage, the connected components of the ε-neighbourhood graph). If a point's k-th neighbour is within the
+//! distance, it may have more, so its group is marked as open. At distance 0 no group is open: ties are
+//! ordered by row, so all equal points have the first one among their neighbours.
 
 use rayon::prelude::*;
 
@@ -14,7 +14,7 @@ use crate::progress::Progress;
 pub struct Forest(Vec<u32>);
 
 impl Forest {
-    /// Each point for itself.
+    /// Each point in a set of its own.
     pub fn new(points: usize) -> Self {
         Self((0..points as u32).collect())
     }
@@ -34,8 +34,7 @@ impl Forest {
         self.0[a.max(b) as usize] = a.min(b);
     }
 
-    /// The sets that at least `least` points are in, numbered by their first points: each point's, and the
-    /// size of each.
+    /// The sets with at least `least` points, numbered by their first points.
     pub fn sets(mut self, least: u32) -> Sets {
         let roots: Vec<u32> = (0..self.0.len() as u32).map(|point| self.root(point)).collect();
         let mut points = vec![0; roots.len()];
@@ -52,20 +51,20 @@ impl Forest {
 /// Points in groups.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sets {
-    /// The group of each point, where it is in one.
+    /// The group of each point, if any.
     pub of: Vec<Option<u32>>,
-    /// The points of each group.
+    /// The number of points in each group.
     pub sizes: Vec<u32>,
 }
 
 impl Sets {
-    /// The points of the largest group.
+    /// The number of points in the largest group.
     pub fn largest(&self) -> u32 {
         self.sizes.iter().copied().max().unwrap_or(0)
     }
 }
 
-/// Each point's component; one that is nobody's mutual neighbour is a component by itself.
+/// Each point's component. A point without mutual neighbours is a component of its own.
 ///
 /// # Errors
 /// [`Cancelled`].
@@ -88,11 +87,11 @@ pub fn components(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Sets,
 #[derive(Clone, Debug, PartialEq)]
 pub struct Groups {
     pub sets: Sets,
-    /// Whether a group may be larger, or one with another.
+    /// Whether a group may be larger, or connected with another.
     pub open: Vec<bool>,
 }
 
-/// The groups of points within `eps` of one another.
+/// The groups of points within `eps` of each other.
 ///
 /// # Errors
 /// [`Cancelled`].
@@ -115,7 +114,7 @@ pub fn duplicates(graph: &KnnGraph<'_>, eps: f64, progress: &dyn Progress) -> Re
 }
 
 impl Groups {
-    /// Points that are in groups.
+    /// Number of points in groups.
     pub fn points(&self) -> u64 {
         self.sets.sizes.iter().map(|&size| u64::from(size)).sum()
     }
@@ -142,7 +141,7 @@ mod tests {
 
     #[test]
     fn both_must_be_near() {
-        // The neighbour of 4 is 2, whose own is 1.
+        // The neighbour of 4 is 2, whose own neighbour is 1.
         let record = line(&[0.0, 1.0, 2.0, 4.0, 20.0, 21.0], 1);
         let found = components(&graph(&record), &Silent).unwrap();
         assert_eq!(found.of, [0, 0, 1, 2, 3, 3].map(Some));
@@ -170,10 +169,10 @@ mod tests {
     #[test]
     fn a_group_that_may_be_larger_is_open() {
         let values = [0.0, 0.1, 0.2, 0.3, 9.0, 9.1];
-        assert_eq!(found(&values, 1, 0.5).1, [true, true], "with one neighbour each nobody can tell");
+        assert_eq!(found(&values, 1, 0.5).1, [true, true], "one neighbour each is not enough to tell");
         assert_eq!(found(&values, 2, 0.5).1, [true, false]);
         assert_eq!(found(&values, 4, 0.5).1, [false, false]);
-        // Everybody is there: nobody can be missing.
+        // All points are included, so none can be missing.
         assert_eq!(found(&[0.0, 0.1, 0.2], 2, 0.5).1, [false]);
     }
 

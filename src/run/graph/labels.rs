@@ -1,8 +1,9 @@
-//! The labels of neighbours: how pure neighbourhoods are, and how well neighbours tell a label (Cover and
-//! Hart 1967), leaving each point out of its own vote.
+//! Labels of neighbours: the purity of neighbourhoods, and leave-one-out classification by neighbours (Cover
+//! and Hart 1967).
 //!
-//! The vote is that of scikit-learn's `KNeighborsClassifier`: the majority, and of equally many the smallest
-//! label, numbers by size and texts by their characters. A point without a label has no vote and is not
+//! The vote is that of scikit-learn's `KNeighborsClassifier`: the majority, with ties going to the smallest
+//! label; numbers are ordered by value and texts by characters. A point without a label has no vote and is
+//! not classified.
 //! classified.
 
 use std::collections::BTreeMap;
@@ -14,30 +15,30 @@ use crate::cloud::PointCloud;
 use crate::cloud::formats::{ColumnData, MAX_CATEGORIES};
 use crate::progress::Progress;
 
-/// Why a column does not label rows.
+/// Why a column cannot label rows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LabelError {
-    /// It ends before the cloud does.
-    #[error("it has {labels} values, and the cloud's last row is {row}")]
+    /// It is shorter than the cloud.
+    #[error("it has {labels} values, but the cloud's last row is {row}")]
     Short { labels: usize, row: u64 },
     #[error("it has more than {MAX_CATEGORIES} different values; labels are classes, not measurements")]
     TooMany,
-    #[error("no row has a value in it")]
+    #[error("it has no values")]
     None,
 }
 
 /// The label of each point.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Labels {
-    /// Ascending, as votes are decided by them.
+    /// Ascending, as ties are decided by order.
     names: Vec<String>,
-    /// The place of each point's label in `names`; none of empty fields and NaN.
+    /// The index of each point's label in `names`; `None` for empty fields and NaN.
     of: Vec<Option<u32>>,
 }
 
 impl Labels {
-    /// The labels that a column of the cloud's file gives the points of a graph.
+    /// The labels of a graph's points from a column of the cloud's file.
     ///
     /// # Errors
     /// [`LabelError`].
@@ -58,7 +59,7 @@ impl Labels {
         match column {
             ColumnData::Numbers(numbers) => {
                 let value = |&record: &usize| Some(numbers[record]).filter(|value| !value.is_nan());
-                // −0 is 0.
+                // Adding 0 turns −0 into 0.
                 Self::ranked(
                     records.iter().map(|record| value(record).map(|value| Ordered(value + 0.0))),
                     |value| value.0.to_string(),
@@ -94,18 +95,18 @@ impl Labels {
         })
     }
 
-    /// The different labels, ascending.
+    /// The distinct labels, ascending.
     pub fn names(&self) -> &[String] {
         &self.names
     }
 
-    /// A point's label, as a place in [`Labels::names`].
+    /// A point's label, as an index into [`Labels::names`].
     pub fn of(&self, point: usize) -> Option<u32> {
         self.of[point]
     }
 }
 
-/// A number that is no NaN.
+/// A number other than NaN.
 #[derive(Clone, Copy, PartialEq)]
 struct Ordered(f64);
 
@@ -123,12 +124,13 @@ impl Ord for Ordered {
     }
 }
 
-/// What a point's neighbours say of its label.
+/// The result of a point's neighbours' labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vote {
-    /// The share of its labelled neighbours that have its label; none where it or all of these have none.
+    /// The fraction of its labelled neighbours with its own label; `None` if it has no label or none of them
+    /// has.
     pub same: Option<f64>,
-    /// The label that most of them have; none where they have none.
+    /// Their most frequent label; `None` if they have none.
     pub predicted: Option<u32>,
 }
 
@@ -157,30 +159,30 @@ pub fn votes(graph: &KnnGraph<'_>, labels: &Labels, progress: &dyn Progress) -> 
 /// Leave-one-out classification by neighbours.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Classified {
-    /// The different labels, ascending.
+    /// The distinct labels, ascending.
     pub labels: Vec<String>,
-    /// Points that have a label and neighbours with labels.
+    /// Points with a label and labelled neighbours.
     pub points: u64,
     /// Points without a label.
     pub unlabelled: u64,
-    /// Points with a label of which no neighbour has one.
+    /// Labelled points without labelled neighbours.
     pub undecided: u64,
-    /// The mean share of neighbours with the same label.
+    /// The mean fraction of neighbours with the same label.
     pub same_label: Option<f64>,
-    /// Points whose label the vote names.
+    /// Points whose label was predicted.
     pub correct: u64,
     /// `correct` over `points`.
     pub accuracy: Option<f64>,
-    /// How often which label was predicted for which; only what occurs.
+    /// The confusion matrix, without empty cells.
     pub confusion: Vec<Confusion>,
 }
 
-/// A cell of the confusion table.
+/// A cell of the confusion matrix.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Confusion {
-    /// The place of the label in [`Classified::labels`].
+    /// The index of the label in [`Classified::labels`].
     pub label: u32,
-    /// The place of what was predicted.
+    /// The index of the predicted label.
     pub predicted: u32,
     pub points: u64,
 }
@@ -277,9 +279,9 @@ mod tests {
         let why = |column: &ColumnData| labels(&record, column).unwrap_err().to_string();
         assert_eq!(
             why(&ColumnData::Numbers(vec![1.0, 2.0])),
-            "it has 2 values, and the cloud's last row is 2"
+            "it has 2 values, but the cloud's last row is 2"
         );
-        assert_eq!(why(&texts(&[""], &[0, 0, 0])), "no row has a value in it");
+        assert_eq!(why(&texts(&[""], &[0, 0, 0])), "it has no values");
         let values: Vec<f64> = (0..70_000).map(f64::from).collect();
         let many = line(&values, 1);
         assert_eq!(labels(&many, &ColumnData::Numbers(values)).unwrap_err(), LabelError::TooMany);

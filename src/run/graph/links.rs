@@ -1,4 +1,4 @@
-//! Which neighbours an edge is made of: all, those of either end, or those of both.
+//! Which neighbour relations become edges: all, those of either end, or mutual ones.
 
 use rayon::prelude::*;
 
@@ -9,15 +9,15 @@ use crate::progress::Progress;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Links {
-    /// From a point to each of its neighbours.
+    /// An edge from a point to each of its neighbours.
     Directed,
-    /// Both ways between two points of which either is among the other's neighbours.
+    /// Edges both ways between two points if either is a neighbour of the other.
     Either,
-    /// Both ways between two points that are among each other's neighbours.
+    /// Edges both ways between two points if each is a neighbour of the other.
     Both,
 }
 
-/// Why a graph is not linked.
+/// Why a graph cannot be linked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
     #[error(transparent)]
@@ -26,11 +26,11 @@ pub enum LinkError {
     Memory(#[from] memory::Short),
 }
 
-/// A symmetric graph: as many edges from each point as it happens to have, nearest first, equal ones by their
-/// number.
+/// A graph with a varying number of edges per point, nearest first, ties by number; symmetric unless
+/// directed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Linked {
-    /// Index of each point's first edge below, and of the end of the last point's.
+    /// Index of each point's first edge, and the end of the last point's edges.
     starts: Vec<u64>,
     /// The other point and the squared distance.
     edges: Vec<(u32, f32)>,
@@ -38,16 +38,16 @@ pub struct Linked {
 }
 
 impl Linked {
-    /// The edges of a graph of neighbours that are so linked. A distance is the same seen from either end:
-    /// squares of differences are summed in the order of the dimensions, whichever point is the query.
-    /// Besides the edges themselves it takes a byte for each neighbour and sixteen for each point.
+    /// The edges of a graph with the given links. A distance is the same from either end: squares of
+    /// differences are summed in the order of the dimensions, whichever point is the query. Besides the
+    /// edges, this needs one byte per neighbour and sixteen per point.
     ///
     /// # Errors
     /// [`LinkError`].
     pub fn of(graph: &KnnGraph<'_>, links: Links, progress: &dyn Progress) -> Result<Self, LinkError> {
         let (n, k) = (graph.len(), graph.k());
         let names = |point: usize, other: usize| graph.of(point).0.contains(&(other as u32));
-        // Whether the neighbour at a rank names the point, too.
+        // Whether the neighbour at a rank has the point as a neighbour too.
         let mut mutual = memory::filled(n * k, false)?;
         graph.blocks(progress, |block| {
             let flags = mutual[block.start * k..block.end * k].par_chunks_exact_mut(k);
@@ -60,8 +60,8 @@ impl Linked {
                     .for_each(|(&other, flag)| *flag = names(other as usize, point));
             });
         })?;
-        // Passes on the edges of a point, with the point that each is from: its own, and those back from
-        // neighbours that do not name it.
+        // Passes on a point's edges with their start: its own edges, and reverse edges from neighbours that
+        // lack them.
         let pass_edges = |point: usize, take: &mut dyn FnMut(usize, (u32, f32))| {
             let (others, squared) = graph.of(point);
             for ((&other, &squared), &mutual) in others.iter().zip(squared).zip(&mutual[point * k..]) {
@@ -101,12 +101,12 @@ impl Linked {
         Ok(Self { starts, edges, metric: graph.metric })
     }
 
-    /// The number of edges; one between two points counts twice.
+    /// The number of edges; both directions count.
     pub fn edges(&self) -> usize {
         self.edges.len()
     }
 
-    /// The point that an edge is from.
+    /// The start of an edge.
     pub fn from(&self, edge: usize) -> usize {
         self.starts.partition_point(|&start| start <= edge as u64) - 1
     }
@@ -116,7 +116,7 @@ impl Linked {
         self.starts[point] as usize..self.starts[point + 1] as usize
     }
 
-    /// The point that an edge leads to.
+    /// The end of an edge.
     pub fn to(&self, edge: usize) -> u32 {
         self.edges[edge].0
     }
@@ -133,7 +133,7 @@ mod tests {
     use crate::progress::Silent;
     use crate::run::{Engines, RunRecord, RunSpec};
 
-    /// The edges of a record's graph with their lengths, from and to.
+    /// The edges of a record's graph as (from, to, length).
     fn edges(record: &RunRecord, links: Links) -> Vec<(usize, usize, f64)> {
         let linked = Linked::of(&KnnGraph::of_run(record).unwrap(), links, &Silent).unwrap();
         (0..linked.edges())
@@ -153,7 +153,7 @@ mod tests {
             let names = |a: usize, b: usize| graph.of(a).0.contains(&(b as u32));
             let (either, both) = (edges(&record, Links::Either), edges(&record, Links::Both));
             for (from, to, length) in either.iter().chain(&both) {
-                // To the bit, though one end's search found the one and the other's the other.
+                // Bit for bit, although the two ends were found by different searches.
                 let back = either.iter().find(|edge| (edge.0, edge.1) == (*to, *from)).unwrap();
                 assert_eq!(back.2.to_bits(), length.to_bits());
             }

@@ -1,16 +1,14 @@
-//! What neighbours are good for: what the k-nearest-neighbour graph of a cloud says of its points.
+//! Analyses of the k-nearest-neighbour graph of a cloud.
 //!
-//! - `scores.rs`: a number for each point: density, local outlier factor, hubness, local intrinsic dimension
+//! - `scores.rs`: a number per point: density, local outlier factor, hubness, local intrinsic dimension
 //! - `labels.rs`: the labels of neighbours, and classification by them
-//! - `groups.rs`: groups of points within a distance, components of the mutual graph, and the disjoint sets
-//!   of both
-//! - `links.rs`: edges where either of two points, or each, is among the other's neighbours
-//! - `other_cloud.rs`: neighbours that two clouds have in common, and points of another cloud that are near
-//!   points of this one
-//! - `summary.rs`: all of that summed up, in a sentence each
+//! - `groups.rs`: groups of points within a distance, components of the mutual graph, and disjoint sets
+//! - `links.rs`: directed, symmetric and mutual edges
+//! - `other_cloud.rs`: the overlap of neighbours with another cloud, and its points near points of this one
+//! - `summary.rs`: a summary and a sentence for each of these
 //!
-//! All are functions of a [`KnnGraph`], or of two; nothing here searches. Points are numbered as in the
-//! graph, from 0 on; [`KnnGraph::row`] gives the row of the cloud.
+//! All are functions of one or two [`KnnGraph`]s; nothing here searches. Points are numbered from 0 as in the
+//! graph; [`KnnGraph::row`] gives the row of the cloud.
 
 pub mod groups;
 pub mod labels;
@@ -28,10 +26,10 @@ use crate::knn::{Metric, NONE, Neighbors};
 use crate::memory;
 use crate::progress::Progress;
 
-/// Points between two looks at the cancel flag.
+/// Points between two checks for cancellation.
 const BLOCK: usize = 1 << 16;
 
-/// Bytes for each point that all measures of an [`Analysis`] need together.
+/// Bytes per point that all results of an [`Analysis`] need together.
 const OF_MEASURES: u64 = 128;
 
 /// The work was cancelled.
@@ -39,13 +37,14 @@ const OF_MEASURES: u64 = 128;
 #[error("cancelled")]
 pub struct Cancelled;
 
-/// Why a run is no graph.
+/// Why a run has no graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
-    /// The neighbours of other queries, or those that a query is among itself.
+    /// The run has other queries, or includes queries among their own neighbours.
     #[error(
-        "a graph needs the neighbours of every row without itself: ask with --queries all --exclude-self"
+        "a graph needs the neighbours of every row, excluding the row itself; pass --queries all \
+         --exclude-self"
     )]
     OtherQueries,
     #[error("one point has no neighbours; at least two are needed")]
@@ -59,14 +58,14 @@ pub enum GraphError {
 pub struct KnnGraph<'a> {
     k: usize,
     metric: Metric,
-    /// n × k, as points of the graph; [`NONE`] past the last other point.
+    /// n × k, as points of the graph, padded with [`NONE`].
     indices: Cow<'a, [u32]>,
     squared_distances: &'a [f32],
     rows: &'a [u32],
 }
 
 impl<'a> KnnGraph<'a> {
-    /// The graph of a run that asked for every row's neighbours without the row itself.
+    /// The graph of a run that queried every row and excluded the row itself.
     ///
     /// # Errors
     /// [`GraphError`].
@@ -87,10 +86,10 @@ impl<'a> KnnGraph<'a> {
         Ok(Self::new(&record.neighbors, record.spec.metric, &record.query_rows))
     }
 
-    /// A graph of neighbours that are rows of a cloud; `rows` are the ascending rows that they are of.
+    /// A graph of neighbours given as rows of a cloud; `rows` are the ascending rows of its points.
     fn new(neighbors: &'a Neighbors, metric: Metric, rows: &'a [u32]) -> Self {
-        // Where rows are left out, as zero rows under the angular metric, points have other numbers than
-        // rows.
+        // If rows were dropped, such as zero rows under the angular metric, points and rows have different
+        // numbers.
         let point = |&row: &u32| rows.binary_search(&row).map_or(NONE, |point| point as u32);
         let indices = if are_all(rows) {
             Cow::Borrowed(&neighbors.indices[..])
@@ -109,7 +108,7 @@ impl<'a> KnnGraph<'a> {
         self.rows.is_empty()
     }
 
-    /// The neighbours that were asked for; a point has fewer where there are not so many others.
+    /// Neighbours requested per point; a point has fewer if there are not enough others.
     pub fn k(&self) -> usize {
         self.k
     }
@@ -132,7 +131,7 @@ impl<'a> KnnGraph<'a> {
         (&indices[..found], &self.squared_distances[range][..found])
     }
 
-    /// A point's distances to its neighbours, not squared: angles under the angular metric.
+    /// A point's distances to its neighbours, not squared; angles under the angular metric.
     pub fn distances(&self, point: usize) -> impl ExactSizeIterator<Item = f64> + '_ {
         self.of(point).1.iter().map(|&squared| self.metric.distance(squared))
     }
@@ -147,7 +146,7 @@ impl<'a> KnnGraph<'a> {
         }
     }
 
-    /// Something for every point, in parallel.
+    /// Applies a function to every point in parallel.
     fn map<T: Send>(
         &self,
         progress: &dyn Progress,
@@ -158,7 +157,7 @@ impl<'a> KnnGraph<'a> {
         Ok(all)
     }
 
-    /// Goes through the points, block by block.
+    /// Processes the points block by block.
     fn blocks(
         &self,
         progress: &dyn Progress,
@@ -175,12 +174,12 @@ impl<'a> KnnGraph<'a> {
     }
 }
 
-/// Whether ascending rows are all from 0 on.
+/// Whether ascending rows are 0 to n − 1.
 fn are_all(rows: &[u32]) -> bool {
     rows.last().is_none_or(|&last| last as usize + 1 == rows.len())
 }
 
-/// What was worked out of a graph: of each point, for what was asked.
+/// The results of analyses of a graph, per point, as requested.
 #[derive(Clone, Debug, Default)]
 pub struct Analysis {
     /// [`scores::k_distances`].
@@ -201,7 +200,7 @@ pub struct Analysis {
     pub components: Option<groups::Sets>,
 }
 
-/// The points with the largest values, the largest first; of equal ones the first.
+/// The points with the largest values in descending order, ties by number.
 pub fn largest(values: &[f64], most: usize) -> Vec<usize> {
     let mut points: Vec<usize> = (0..values.len()).collect();
     let order = |&a: &usize, &b: &usize| values[b].total_cmp(&values[a]).then(a.cmp(&b));
@@ -230,12 +229,12 @@ mod testing {
         Engines::default().answer(&spec, cloud, None, &mut |_, _| true).unwrap()
     }
 
-    /// The same of points on a line.
+    /// As [`neighbours_of`], for points on a line.
     pub fn line(values: &[f64], k: usize) -> RunRecord {
         neighbours_of(&testing::cloud(1, values.to_vec()), k)
     }
 
-    /// The same of a generated cloud.
+    /// As [`neighbours_of`], for a generated cloud.
     pub fn generated(spec: &str, k: usize) -> RunRecord {
         let source = Source::Generate { spec: spec.to_owned(), seed: 1 };
         neighbours_of(&Arc::new(load(&source, false, &Silent).unwrap()), k)

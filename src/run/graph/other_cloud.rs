@@ -1,6 +1,6 @@
-//! Another cloud beside this one: neighbours that two clouds of the same rows have in common, which says how
-//! alike two embeddings are, row by row; and rows of another cloud that are near rows of this one, such as
-//! test data that training has seen.
+//! Comparisons with another cloud: the overlap of neighbours between two clouds of the same rows, which
+//! measures how similar two embeddings are, row by row; and rows of another cloud near rows of this one, such
+//! as test data leaked into training data.
 
 use serde::Serialize;
 
@@ -13,16 +13,16 @@ use crate::progress::Progress;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum OverlapError {
-    #[error("the clouds are not of the same rows: {here} points here and {there} there")]
+    #[error("the clouds have different rows: {here} points here and {there} there")]
     Rows { here: usize, there: usize },
-    /// As many, but others were left out.
-    #[error("the clouds are not of the same rows: row {row} was left out of one of them")]
+    /// Same row count, but different rows were dropped.
+    #[error("the clouds have different rows: row {row} was dropped from one of them")]
     LeftOut { row: u32 },
     #[error("cancelled")]
     Cancelled,
 }
 
-/// Checks that two clouds have the same rows of their files, before their neighbours are searched.
+/// Checks that two clouds have the same rows of their files before searching.
 ///
 /// # Errors
 /// [`OverlapError::Rows`] and [`OverlapError::LeftOut`].
@@ -36,7 +36,7 @@ pub fn same_rows(here: &PointCloud, there: &PointCloud) -> Result<(), OverlapErr
     }
 }
 
-/// For each point the share of its neighbours in one graph that are its neighbours in the other.
+/// For each point, the fraction of its neighbours that the two graphs have in common.
 ///
 /// # Errors
 /// [`OverlapError`].
@@ -57,15 +57,15 @@ pub fn shares(a: &KnnGraph<'_>, b: &KnnGraph<'_>, progress: &dyn Progress) -> Re
     a.map(progress, share).map_err(|Cancelled| OverlapError::Cancelled)
 }
 
-/// The nearest row of this cloud to each row of another.
+/// The nearest row of this cloud for each row of another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Leaks {
-    /// The nearest row, and how far away it is.
+    /// The nearest row and its distance.
     pub nearest: Vec<(u32, f64)>,
     pub eps: f64,
 }
 
-/// Numbers of leaks that were found.
+/// The numbers of leaks.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct LeaksFound {
     pub eps: f64,
@@ -73,12 +73,12 @@ pub struct LeaksFound {
     pub rows: u64,
     /// Rows of the other cloud within `eps` of a row of this one.
     pub leaks: u64,
-    /// Of these, rows at distance 0.
+    /// The leaks at distance 0.
     pub equal: u64,
 }
 
 impl Leaks {
-    /// From the neighbours of each of the other cloud's rows, of which the first counts.
+    /// From the neighbours of the other cloud's rows; only the nearest counts.
     pub fn of(neighbors: &Neighbors, metric: Metric, eps: f64) -> Self {
         let nearest = |query| match neighbors.of(query) {
             ([row, ..], [squared, ..]) if *row != NONE => (*row, metric.distance(*squared)),
@@ -87,7 +87,7 @@ impl Leaks {
         Self { nearest: (0..neighbors.queries()).map(nearest).collect(), eps }
     }
 
-    /// Whether a row of the other cloud is near one of this.
+    /// Whether a row of the other cloud is near a row of this one.
     pub fn is_leak(&self, row: usize) -> bool {
         self.nearest[row].1 <= self.eps
     }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(shares(&a, &b).unwrap(), [0.5, 0.5, 1.0, 1.0]);
         assert_eq!(shares(&a, &a).unwrap(), [1.0; 4]);
         let error = shares(&a, &line(&[0.0, 1.0], 2)).unwrap_err().to_string();
-        assert_eq!(error, "the clouds are not of the same rows: 4 points here and 2 there");
+        assert_eq!(error, "the clouds have different rows: 4 points here and 2 there");
     }
 
     #[test]

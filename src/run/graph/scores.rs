@@ -1,26 +1,25 @@
-//! A number for each point: its density, its local outlier factor, how often it is a neighbour, and its local
-//! intrinsic dimension.
+//! Scores of points: density, local outlier factor, k-occurrence, and local intrinsic dimension.
 //!
-//! - Density is the distance to the k-th neighbour: the farther, the sparser (Loftsgaarden and Quesenberry
-//!   1965; as a score of outliers Ramaswamy, Rastogi and Shim 2000, section 2).
+//! - Density is the distance to the k-th neighbour: the larger, the sparser (Loftsgaarden and Quesenberry
+//!   1965; as an outlier score Ramaswamy, Rastogi and Shim 2000, section 2).
 //! - The local outlier factor (Breunig, Kriegel, Ng and Sander 2000, definitions 5 to 7) is as scikit-learn
 //!   computes it. `reach(a, b) = max(k-distance(b), d(a, b))`; the local reachability density of a point is
 //!   one over its mean reach to its k neighbours; its factor is the mean of their densities over its own. It
 //!   is about 1 inside a cluster, and larger for outliers.
-//! - Hubness: in many dimensions some points are among the neighbours of very many others, and many of
-//!   nobody's (Radovanović, Nanopoulos and Ivanović 2010, section 2).
+//! - Hubness: in many dimensions some points are among the neighbours of very many others, and many points of
+//!   none (Radovanović, Nanopoulos and Ivanović 2010, section 2).
 //! - Local intrinsic dimension is estimated by maximum likelihood (Levina and Bickel 2004, equation 8). With
 //!   the distances T₁ ≤ … ≤ T_k to a point's neighbours, its dimension is ((1/(k−1)) · Σ_{j<k}
 //!   ln(T_k/T_j))⁻¹. Amsaleg and others 2015 (section 4.1) derive the same estimate with 1/k, since they
-//!   count the k-th neighbour too: theirs is k/(k−1) of this one. Neighbours at distance 0 say nothing about
-//!   the dimension and are left out.
+//!   count the k-th neighbour too; their value is k/(k−1) times this one. Neighbours at distance 0 do not
+//!   contribute and are skipped.
 
 use serde::Serialize;
 
 use super::{Cancelled, KnnGraph};
 use crate::progress::Progress;
 
-/// Each point's distance to its k-th neighbour or, where there are fewer others, to the last of them.
+/// Each point's distance to its k-th neighbour, or to the last one if there are fewer.
 ///
 /// # Errors
 /// [`Cancelled`].
@@ -28,7 +27,7 @@ pub fn k_distances(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<
     graph.map(progress, |point| graph.distances(point).last().unwrap_or(f64::INFINITY))
 }
 
-/// Added to the mean reach, which is 0 among duplicates: scikit-learn's value.
+/// Added to the mean reach, which is 0 among duplicates; scikit-learn's value.
 const SMALLEST_REACH: f64 = 1e-10;
 
 /// Each point's local outlier factor: scikit-learn's `-negative_outlier_factor_` for
@@ -71,22 +70,22 @@ pub fn occurrences(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<
 /// The distribution of k-occurrences.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Hubness {
-    /// The third standardised moment of N_k, S_Nk of the paper; `None` where all are equal.
+    /// The third standardised moment of N_k, S_Nk in the paper; `None` if all are equal.
     pub skewness: Option<f64>,
     pub mean: f64,
     pub standard_deviation: f64,
     pub max: u32,
-    /// The first point with the most.
+    /// The first point with the maximum.
     #[serde(skip)]
     pub largest: usize,
-    /// Points with more than the mean and two standard deviations.
+    /// Points above the mean plus two standard deviations.
     pub hubs: u64,
-    /// Points that are nobody's neighbour.
+    /// Points that are not a neighbour of any other.
     pub antihubs: u64,
 }
 
 impl Hubness {
-    /// `None` of no points.
+    /// `None` without points.
     pub fn of(occurrences: &[u32]) -> Option<Self> {
         let (n, max) = (occurrences.len() as f64, occurrences.iter().copied().max()?);
         let mean = occurrences.iter().map(|&count| f64::from(count)).sum::<f64>() / n;
@@ -106,7 +105,8 @@ impl Hubness {
     }
 }
 
-/// Each point's dimension; `None` where fewer than two neighbours are apart from it, or all are equally far.
+/// Each point's dimension; `None` if fewer than two neighbours have a positive distance, or all distances are
+/// equal.
 ///
 /// # Errors
 /// [`Cancelled`].
@@ -117,15 +117,15 @@ pub fn dimensions(graph: &KnnGraph<'_>, progress: &dyn Progress) -> Result<Vec<O
     })
 }
 
-/// The estimate from ascending distances above 0.
+/// The estimate from ascending positive distances.
 fn dimension(distances: &[f64]) -> Option<f64> {
     let (last, others) = distances.split_last()?;
     let logarithms: f64 = others.iter().map(|distance| (last / distance).ln()).sum();
     (logarithms > 0.0).then(|| others.len() as f64 / logarithms)
 }
 
-/// The dimension of the whole cloud: one over the mean of inverse local ones, which are what is averaged
-/// without bias (MacKay and Ghahramani 2005); `None` where there are none.
+/// The dimension of the whole cloud: the harmonic mean of the local ones, as their inverses are the unbiased
+/// estimates (MacKay and Ghahramani 2005); `None` without local ones.
 pub fn overall_dimension(dimensions: &[Option<f64>]) -> Option<f64> {
     let (sum, count) = dimensions
         .iter()
@@ -192,7 +192,7 @@ mod tests {
             (1.0, Some(0.0), 2, 1, 1)
         );
         assert_eq!(Hubness::of(&[2, 2]).unwrap().skewness, None);
-        // (2 · 1 − 8)/3 over 2^1.5 by hand: values 0, 3, 3 about 2.
+        // By hand, (2 · 1 − 8)/3 over 2^1.5: values 0, 3, 3 around 2.
         let skewed = Hubness::of(&[0, 3, 3]).unwrap();
         assert!((skewed.skewness.unwrap() + 2.0 / 2f64.powf(1.5)).abs() < 1e-12, "{skewed:?}");
     }
@@ -214,7 +214,7 @@ mod tests {
         let e = std::f64::consts::E;
         assert!((dimension(&[1.0, e, e * e]).unwrap() - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!([dimension(&[]), dimension(&[1.0]), dimension(&[2.0, 2.0])], [None; 3]);
-        // The duplicate is left out: 1 and 2 remain.
+        // The duplicate is skipped; 1 and 2 remain.
         let dimensions = dimensions(&graph(&line(&[0.0, 0.0, 1.0, 2.0], 3)), &Silent).unwrap();
         assert!((dimensions[0].unwrap() - 1.0 / 2f64.ln()).abs() < 1e-6, "{dimensions:?}");
         assert_eq!(overall_dimension(&[Some(1.0), None, Some(3.0)]), Some(1.5));

@@ -1,4 +1,4 @@
-//! What was worked out of a graph, summed up in numbers and in a sentence each.
+//! Summaries of the analyses of a graph, in numbers and as a sentence each.
 
 use serde::Serialize;
 
@@ -11,10 +11,10 @@ use crate::cloud::PointCloud;
 use crate::run::stats::Spread;
 use crate::text::{self, Exact};
 
-/// Rows that are named as having the largest values.
+/// Number of rows with the largest values to list.
 const MOST: usize = 10;
 
-/// Of these, how many a sentence names.
+/// How many of these a sentence names.
 const MOST_SAID: usize = 5;
 
 /// A point's record number.
@@ -22,7 +22,7 @@ fn record_of(graph: &KnnGraph<'_>, cloud: &PointCloud, point: usize) -> u64 {
     cloud.record(graph.row(point) as usize)
 }
 
-/// The mean, the ends and what lies between.
+/// The mean, the extremes and some quantiles.
 pub fn spread(spread: &Spread) -> String {
     let number = text::significant;
     let Spread { mean, min, p05, median, p95, max, .. } = *spread;
@@ -37,17 +37,17 @@ pub fn spread(spread: &Spread) -> String {
     format!("mean {}, {ends}", number(mean))
 }
 
-/// A share in per cent that only reads as 100 % where it is.
+/// A percentage that is rounded to 100 % only if exact.
 pub fn percent(share: f64) -> String {
     format!("{} %", text::rounded_part(100.0 * share, 100.0, 2))
 }
 
-/// A number of each row.
+/// A score per row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Scores {
     #[serde(flatten)]
     pub spread: Option<Spread>,
-    /// The largest first.
+    /// In descending order.
     pub largest: Vec<Score>,
 }
 
@@ -78,13 +78,12 @@ impl Scores {
     }
 }
 
-/// How alike the neighbours of two clouds are; `of` names the other.
+/// The overlap of neighbours with another cloud; `of` is its name.
 pub fn overlap(of: &str, shares: &Spread) -> String {
     format!("share of neighbours in common with {of}: {}", spread(shares))
 }
 
-/// How many rows of the other cloud are near a row of this one; `unit` begins with a space where there is
-/// one.
+/// How many rows of the other cloud are near a row of this one. `unit` starts with a space or is empty.
 pub fn leaks(other: &str, found: &LeaksFound, unit: &str) -> String {
     let (leaks, rows) = (text::thousands(found.leaks), text::count(found.rows, "row", "rows"));
     let share = if found.rows > 0 { percent(found.leaks as f64 / found.rows as f64) } else { percent(0.0) };
@@ -99,12 +98,12 @@ pub fn leaks(other: &str, found: &LeaksFound, unit: &str) -> String {
 pub struct Hubs {
     #[serde(flatten)]
     pub hubness: Hubness,
-    /// The first row with the most.
+    /// The first row with the maximum.
     pub largest_row: u64,
 }
 
 impl Hubs {
-    /// `None` of no points.
+    /// `None` without points.
     pub fn of(graph: &KnnGraph<'_>, cloud: &PointCloud, occurrences: &[u32]) -> Option<Self> {
         let hubness = Hubness::of(occurrences)?;
         Some(Self { hubness, largest_row: record_of(graph, cloud, hubness.largest) })
@@ -112,9 +111,10 @@ impl Hubs {
 
     pub fn sentence(&self) -> String {
         let of = &self.hubness;
-        let skewness = of
-            .skewness
-            .map_or_else(|| "none, as all rows are neighbours equally often".to_owned(), text::significant);
+        let skewness = of.skewness.map_or_else(
+            || "undefined, as all rows are neighbours equally often".to_owned(),
+            text::significant,
+        );
         let most = format!(
             "row {} is a neighbour of {}",
             text::thousands(self.largest_row),
@@ -123,8 +123,8 @@ impl Hubs {
         let (hubs, antihubs) =
             (text::count(of.hubs, "hub", "hubs"), text::count(of.antihubs, "row is", "rows are"));
         format!(
-            "skewness {skewness}; {most}; {hubs} beyond mean + 2 standard deviations; {antihubs} nobody's \
-             neighbour"
+            "skewness {skewness}; {most}; {hubs} beyond mean + 2 standard deviations; {antihubs} not a \
+             neighbour of any other"
         )
     }
 }
@@ -133,9 +133,9 @@ impl Hubs {
 pub struct Lid {
     #[serde(flatten)]
     pub spread: Option<Spread>,
-    /// Of the whole cloud: one over the mean of inverse local ones.
+    /// The dimension of the whole cloud: the harmonic mean of local ones.
     pub all: Option<f64>,
-    /// Rows whose neighbours do not tell.
+    /// Rows with too few distinct distances.
     pub undefined: u64,
 }
 
@@ -150,12 +150,11 @@ impl Lid {
 
     pub fn sentence(&self) -> String {
         let all = self.all.map_or_else(
-            || "no row's neighbours tell".to_owned(),
-            |all| format!("{} of all", text::significant(all)),
+            || "undefined for all rows".to_owned(),
+            |all| format!("{} overall", text::significant(all)),
         );
         let local = self.spread.as_ref().map_or_else(String::new, |of| format!("; locally {}", spread(of)));
-        let undefined =
-            text::count(self.undefined, "row's neighbours do not tell", "rows' neighbours do not tell");
+        let undefined = text::count(self.undefined, "row undefined", "rows undefined");
         if self.undefined > 0 && self.all.is_some() {
             format!("{all}{local}; {undefined}")
         } else {
@@ -164,13 +163,13 @@ impl Lid {
     }
 }
 
-/// What neighbours say of a column of labels, in a sentence.
+/// How well neighbours predict a column of labels, in a sentence.
 pub fn labels(column: &str, of: &Classified) -> String {
     let (Some(same), Some(accuracy)) = (of.same_label, of.accuracy) else {
         return format!("column {column}: no row has labelled neighbours");
     };
     let mut line = format!(
-        "column {column}, {}: {} of neighbours have the row's own; leave-one-out accuracy {} ({} of {})",
+        "column {column}, {}: {} of neighbours have the row's label; leave-one-out accuracy {} ({} of {})",
         text::count(of.labels.len() as u64, "label", "labels"),
         percent(same),
         percent(accuracy),
@@ -197,7 +196,7 @@ pub struct Duplicates {
     pub rows: u64,
     /// Rows of the largest group.
     pub largest: u32,
-    /// Groups that may be larger: a row's k-th neighbour is still within eps.
+    /// Groups that may be larger, as a row's k-th neighbour is within eps.
     pub open: u64,
 }
 
@@ -212,7 +211,7 @@ impl Duplicates {
         }
     }
 
-    /// `unit` is that of the distance, after a space, or nothing.
+    /// `unit` is the unit of the distance after a space, or empty.
     pub fn sentence(&self, unit: &str) -> String {
         let within = if self.eps == 0.0 {
             "rows at distance 0".to_owned()
@@ -231,7 +230,7 @@ impl Duplicates {
         match self.open {
             0 => all,
             open => format!(
-                "{all}; {} larger, as the k-th neighbour is still within: raise k",
+                "{all}; {} larger, as the k-th neighbour is within the distance: raise k",
                 text::count(open, "group may be", "groups may be")
             ),
         }
@@ -243,7 +242,7 @@ pub struct Components {
     pub count: u64,
     /// Rows of the largest component.
     pub largest: u32,
-    /// Components of one row.
+    /// Components with one row.
     pub single: u64,
 }
 
@@ -257,7 +256,7 @@ impl Components {
         let count = text::count(self.count, "component", "components");
         let single = text::count(self.single, "row", "rows");
         format!(
-            "{count} of the mutual graph; the largest has {}; {single} alone",
+            "{count} of the mutual graph; the largest has {}; {single} isolated",
             text::count(self.largest.into(), "row", "rows")
         )
     }

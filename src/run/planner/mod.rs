@@ -1,10 +1,10 @@
 //! The choice behind `auto`: predicts how long each engine needs for a problem, and picks one.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | here | what was learnt: kept in memory, on disk, and with the points that engines have loaded |
-//! | `rates.rs` | the rates of an engine on a device, and the short measurement that finds them |
-//! | `plan.rs` | a job's predictions, the rule that picks an engine, and the choice as data and in words |
+//! | here | learned rates: in memory, on disk, and along with the points that engines have loaded |
+//! | `rates.rs` | the rates of an engine on a device, and the calibration that measures them |
+//! | `plan.rs` | a job's predictions, the rule that picks an engine, and the choice as data and as text |
 //!
 //! An engine declares its costs ([`crate::knn::Descriptor::cost`]) at rates measured on one machine, which
 //! are used until better ones are known. Nothing here makes a run fail: rates that cannot be read, written or
@@ -39,8 +39,8 @@ pub struct Planner {
 }
 
 impl Planner {
-    /// The planner of this process, saved in the user's cache folder. A debug build saves nothing, since the
-    /// measurements of an unoptimised program are of no use to the next start.
+    /// The planner of this process, saved in the user's cache folder. A debug build saves nothing, since
+    /// measurements of an unoptimised program are useless for the next start.
     pub fn shared() -> Self {
         static SHARED: OnceLock<Planner> = OnceLock::new();
         let file = path().filter(|_| !cfg!(debug_assertions));
@@ -61,8 +61,8 @@ impl Planner {
         }
     }
 
-    /// By what factor a search takes longer for one problem than for another. What was learnt of single sizes
-    /// is left aside: it would tell of one of the two only.
+    /// The factor by which a stage takes longer for one problem than for another. Corrections for single
+    /// sizes are ignored, as they would apply to only one of the two.
     pub fn growth(
         &self,
         engine: &Descriptor,
@@ -84,10 +84,10 @@ impl Planner {
     }
 
     /// Measures an opened engine for about a second and saves its rates. `go_on` is called before every
-    /// trial; an engine for which no trial succeeded remains uncalibrated and is measured again another time.
+    /// trial. An engine for which no trial succeeded remains uncalibrated and is measured again later.
     ///
     /// # Errors
-    /// The engine's, except refusals ([`EngineError::is_refusal`]).
+    /// Errors of the engine, except refusals ([`EngineError::is_refusal`]).
     pub fn calibrate(
         &self,
         engine: &mut dyn Engine,
@@ -105,8 +105,8 @@ impl Planner {
         Ok(())
     }
 
-    /// Corrects the rates by a run, unless its parameters were given: predictions are for the engine's own
-    /// choice of parameters.
+    /// Corrects the rates by a run, unless its parameters were given, since predictions are for the engine's
+    /// own choice of parameters.
     pub fn learn(&self, engine: &Descriptor, shape: &Shape, record: &RunRecord) {
         if !record.spec.engine.parameters().is_empty() {
             return;
@@ -127,15 +127,15 @@ impl Planner {
         });
     }
 
-    /// What a device does at most, where that was measured.
+    /// A device's peaks, if they were measured.
     pub fn peaks(&self, device: &DeviceInfo) -> Option<Peaks> {
         self.lock().peaks.get(&device_key(device)).copied()
     }
 
-    /// Keeps what a device does at most.
+    /// Stores a device's peaks.
     pub fn keep_peaks(&self, device: &DeviceInfo, peaks: Peaks) {
         if peaks.are_sensible() {
-            // Other programs had their part of the device in the slower of two measurements.
+            // The slower of two measurements was disturbed by other programs.
             self.change(|known| {
                 let key = device_key(device);
                 let best = known.peaks.get(&key).map_or(peaks, |before| before.best_of(peaks));
@@ -163,21 +163,20 @@ impl Planner {
     }
 }
 
-/// The kind of device that an engine is predicted on; where none is known, or an old record names none, the
-/// one that it prefers.
+/// The kind of device of a prediction; the engine's default if the device is unknown.
 fn kind(engine: &Descriptor, device: Option<&DeviceInfo>) -> DeviceKind {
     device
         .and_then(|device| device.id)
         .map_or_else(|| registry::default_device(engine).kind(), DeviceId::kind)
 }
 
-/// The name under which an engine's rates on a device are saved. It leaves out what varies from run to run:
-/// clocks, load.
+/// The key of an engine's rates on a device. It excludes details that vary from run to run, such as clocks
+/// and load.
 fn key(engine: &Descriptor, device: &DeviceInfo) -> String {
     format!("{} on {}{}", engine.id, device.name, details(device, &["processor", "threads", "instructions"]))
 }
 
-/// The same of a device's peaks, which all its engines have: on a CPU each gives it a name of its own.
+/// The key of a device's peaks, shared by all its engines. On a CPU, `DeviceInfo::name` differs by engine.
 fn device_key(device: &DeviceInfo) -> String {
     match device.id {
         Some(DeviceId::Cpu) => format!("CPU{}", details(device, &["processor", "threads"])),
@@ -210,37 +209,36 @@ pub fn taken_in(points: &Points, engine: EngineId, device: DeviceId) {
     }
 }
 
-/// Milliseconds that single queries were waited for.
+/// Milliseconds spent on single queries.
 struct Waited(f64);
 
-/// How long single queries of these points were searched so far, one after the other, in milliseconds.
+/// Total milliseconds spent so far on searching single queries of these points.
 pub fn waited_ms(points: &Points) -> f64 {
     points.cache().get(DeviceId::Cpu, |_: &Waited| true).map_or(0.0, |waited| waited.0)
 }
 
-/// Drops what was made of the points, and how long they were waited for with it; says whether anything was
-/// made.
+/// Drops prepared data of the points, and the time recorded with it; returns whether there was any.
 pub fn release_made(points: &Points) -> bool {
     points.cache().remove::<Waited>(DeviceId::Cpu);
     points.cache().clear()
 }
 
-/// Adds the milliseconds of another.
+/// Adds the milliseconds of another query.
 pub fn waited(points: &Points, ms: f64) {
     points.cache().insert(DeviceId::Cpu, Arc::new(Waited(waited_ms(points) + ms)));
 }
 
-/// The largest file that is read; anything larger was not written by this module.
+/// Limit on the file's size; anything larger was not written by this module.
 const MOST_BYTES: u64 = 4 << 20;
 
 /// The content of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Known {
-    /// Version of the program that measured the rates: the kernels of another version may be faster.
+    /// Version of the program that measured the rates, as kernels of other versions may be faster.
     version: String,
-    /// One entry for each engine on each device.
+    /// One entry per engine and device.
     pub rates: BTreeMap<String, Rates>,
-    /// What each device does at most.
+    /// The peaks of each device.
     #[serde(default)]
     pub peaks: BTreeMap<String, Peaks>,
 }
@@ -256,7 +254,7 @@ pub fn path() -> Option<PathBuf> {
     Some(directories::ProjectDirs::from("", "", "warpscope")?.cache_dir().join("planner.json"))
 }
 
-/// Reads the file; without any rates if it is missing, damaged or from another version.
+/// Reads the file; empty if it is missing, damaged or from another version.
 pub fn read(path: &Path) -> Known {
     let known =
         files::read_small(path, MOST_BYTES).ok().and_then(|text| serde_json::from_slice::<Known>(&text).ok());
@@ -269,7 +267,7 @@ pub fn read(path: &Path) -> Known {
 /// Replaces the file, for the next start.
 ///
 /// # Errors
-/// Those of writing the file.
+/// Errors of writing the file.
 pub fn write(path: &Path, known: &Known) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;

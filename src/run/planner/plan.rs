@@ -1,4 +1,4 @@
-//! A job's predictions, and the engine chosen by them: among those about as fast as the fastest, the one that
+//! A job's predictions, and the engine chosen by them: of those about as fast as the fastest, the one that
 //! reports most.
 
 use serde::Serialize;
@@ -30,8 +30,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// The job of a spec over n points in so many columns; `queries` is the number of queries in its query
-    /// file, if it has one.
+    /// The job of a spec over n points with `columns` columns; `queries` is the number of queries in its
+    /// query file, if it has one.
     pub fn of(spec: &RunSpec, purpose: Purpose, n: usize, columns: usize, queries: Option<usize>) -> Self {
         let q = match &spec.queries {
             QuerySpec::All => n,
@@ -107,8 +107,8 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Predicts an engine's times. `device` is what it runs on (`None`: predict at the built-in rates), or
-    /// why it cannot run.
+    /// Predicts an engine's times. `device` is its device (`None`: use the built-in rates), or why it cannot
+    /// run.
     pub fn new(
         planner: &Planner,
         engine: &Descriptor,
@@ -132,11 +132,11 @@ impl Candidate {
         }
     }
 
-    /// The same for a user who has waited so many milliseconds for single queries of these points: an
-    /// engine's setup counts only as far as it takes longer than that. So a first query is answered without
-    /// building an index that only later ones would profit from, and whoever goes on asking never waits more
-    /// than twice as long as with the best engine from the beginning (as in the problem of renting or buying
-    /// skis: Karlin, Manasse, Rudolph and Sleator 1988).
+    /// The prediction for a user who has waited `waited_ms` for single queries of these points: an engine's
+    /// setup counts only as far as it exceeds that time. A first query is thus answered without an index that
+    /// only later queries would use, and a user who keeps querying never waits more than twice as long as
+    /// with the best engine from the start (the ski rental problem: Karlin, Manasse, Rudolph and Sleator
+    /// 1988).
     pub fn after_waiting(self, waited_ms: f64) -> Self {
         Self { waited_ms, ..self }
     }
@@ -147,7 +147,7 @@ impl Candidate {
         forecast.map_or(0.0, |forecast| (forecast.setup_ms - self.waited_ms).max(0.0))
     }
 
-    /// What the rule compares, whether or not the engine can run here; `None` if there is no forecast.
+    /// The input of the rule, whether or not the engine can run here; `None` without a forecast.
     fn offer(&self) -> Option<Offer> {
         let (forecast, setup_ms) = (self.forecast?, self.setup_ms());
         let counted = if self.resident { 0.0 } else { forecast.setup_ms };
@@ -160,7 +160,7 @@ impl Candidate {
     }
 }
 
-const ASKED_FOR: &str = "it was asked for";
+const ASKED_FOR: &str = "as requested";
 
 /// All predictions for a job, and the engine chosen.
 #[derive(Clone, Debug, Serialize)]
@@ -179,7 +179,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Chooses among candidates; a named engine is chosen whatever its prediction.
+    /// Chooses among candidates. A named engine is chosen regardless of its prediction.
     pub fn new(choice: &EngineChoice, job: &Job, engines: Vec<Candidate>) -> Self {
         let (shape, leeway) = (job.shape, job.leeway());
         if let EngineChoice::Named(method) = choice {
@@ -206,7 +206,7 @@ impl Plan {
             .find(|engine| missed.contains(&engine.engine))
             .and_then(|engine| engine.why_not.clone());
         let (chosen, reason) = best(&engines, &refused, leeway)
-            .map_or((None, "no engine can take the job".to_owned()), |(engine, why)| (Some(engine), why));
+            .map_or((None, "no engine supports this job".to_owned()), |(engine, why)| (Some(engine), why));
         Self { shape, engines, chosen, reason, fallback, leeway }
     }
 
@@ -226,8 +226,8 @@ impl Plan {
         }
     }
 
-    /// The engine that `auto` falls back to once `refused` have turned out unable to take the job; `None` if
-    /// no other can.
+    /// The engine that `auto` falls back to once `refused` turned out unable to take the job; `None` if no
+    /// other can.
     pub fn without(&self, refused: &[EngineId]) -> Option<EngineId> {
         let cannot =
             self.engines.iter().filter(|engine| engine.why_not.is_some()).map(|engine| engine.engine);
@@ -284,15 +284,15 @@ fn best(engines: &[Candidate], left_out: &[EngineId], leeway: Leeway) -> Option<
 fn reason(offers: &[Offer], at: usize, leeway: Leeway) -> String {
     let fastest = offers.iter().map(|offer| offer.total_ms).fold(f64::INFINITY, f64::min);
     if offers[at].total_ms <= fastest {
-        "it is predicted to be fastest".to_owned()
+        "predicted to be fastest".to_owned()
     } else if offers[at].search_ms < leeway.short_ms {
-        format!("it reports more, and a search takes less than {} ms", leeway.short_ms)
+        format!("reports more, and a search takes less than {} ms", leeway.short_ms)
     } else {
-        format!("it reports more, in at most {} times the time of the fastest", leeway.times)
+        format!("reports more, in at most {} times the time of the fastest", leeway.times)
     }
 }
 
-/// A predicted time with its unit, in two digits: predictions are no more precise.
+/// A predicted time with its unit, to two digits, as predictions are no more precise.
 pub fn about(ms: f64) -> String {
     let round = |value: f64| {
         let step = 10f64.powf((value.max(1e-9).log10().floor() - 1.0).max(-1.0));
@@ -312,8 +312,8 @@ pub fn about(ms: f64) -> String {
     }
 }
 
-/// The engines that a spec allows and that run on its kind of device. Selection kernels are for comparison:
-/// `auto` takes one only for a k that no other engine takes.
+/// The engines that a spec allows and that run on its kind of device. Selection kernels are for comparison;
+/// `auto` uses them only for a k that no other engine supports.
 pub fn engines(spec: &RunSpec) -> impl Iterator<Item = &'static Descriptor> + '_ {
     let (device, k) = (spec.device, Setup::from(spec).found_k());
     let is_usual = |engine: &Descriptor| engine.group != Group::Selection;
@@ -326,7 +326,7 @@ pub fn engines(spec: &RunSpec) -> impl Iterator<Item = &'static Descriptor> + '_
 /// How much slower than the fastest an engine that reports more may be. Either limit suffices.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Leeway {
-    /// A pass shorter than this, in milliseconds, is fast enough whatever the fastest takes.
+    /// A pass shorter than this, in milliseconds, is fast enough regardless of the fastest.
     pub short_ms: f64,
     /// The largest ratio of its time to that of the fastest.
     pub times: f64,
@@ -339,8 +339,8 @@ impl Leeway {
     pub const ASK: Self = Self { short_ms: INSTANT_MS, times: 1.0 };
 }
 
-/// Passes shorter than this, in milliseconds, appear equally fast: of engines that report equally much, the
-/// first is picked.
+/// Passes shorter than this, in milliseconds, appear equally fast: among engines that report equally much,
+/// the first is picked.
 pub const INSTANT_MS: f64 = 1.0;
 
 /// What the rule knows about an engine.
@@ -352,15 +352,15 @@ pub struct Offer {
     pub search_ms: f64,
     /// Milliseconds of the whole job.
     pub total_ms: f64,
-    /// How much it reports besides neighbours and times: one each for counters, how `max_distance` converges,
-    /// and a profile, if that was asked for.
+    /// How much it reports besides neighbours and times: one each for counters, the convergence of
+    /// `max_distance`, and a profile if requested.
     pub tells: u8,
 }
 
 impl Offer {
-    /// Whether it may be picked instead of the fastest. Passes are compared by themselves rather than as part
-    /// of the total: loading the points takes most engines about equally long, and happens once, while the
-    /// user waits for every later pass.
+    /// Whether it may be picked instead of the fastest. Passes are compared separately from the total:
+    /// loading the points takes most engines about equally long and happens once, while the user waits for
+    /// every later pass.
     pub fn is_close_to(&self, fastest: &Self, leeway: Leeway) -> bool {
         let close = |ms: f64, to: f64| ms < leeway.short_ms || ms <= leeway.times * to;
         close(self.search_ms, fastest.search_ms) && close(self.setup_ms, fastest.total_ms)

@@ -1,4 +1,4 @@
-//! The rates of one engine on one device, and the short measurement that finds them.
+//! The rates of one engine on one device, and the calibration that measures them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -26,8 +26,8 @@ const ENGINE_WEIGHT: f64 = 0.1;
 /// Shorter times, in milliseconds, are mostly noise and correct nothing.
 const LEAST_MS: f64 = 1.0;
 
-/// How strongly a term is held to the scale of all together, in trials that consist of nothing else. A term
-/// with a small share of every trial would otherwise absorb whatever error is left.
+/// The weight that pulls a term's scale towards the common scale, relative to trials that consist of this
+/// term only. Without it, a term with a small share of every trial would absorb the remaining error.
 const PRIOR: f64 = 0.15;
 
 /// The times of a problem, predicted or measured.
@@ -49,7 +49,6 @@ impl Forecast {
 }
 
 /// A problem's declared cost and its measured times.
-#[derive(Clone, Debug)]
 pub struct Trial {
     /// The declared cost, at the built-in rates.
     pub cost: Cost,
@@ -63,8 +62,8 @@ pub struct Rates {
     pub calibrated: bool,
     /// The factor of each term, by its name; 1 if absent.
     scales: BTreeMap<String, f64>,
-    /// Natural logarithms of a further factor per stage: one for each size of problem, and one for sizes that
-    /// have had no run.
+    /// Natural logarithms of a further factor per stage: one per size of problem, and one for sizes without a
+    /// run.
     corrections: BTreeMap<String, f64>,
 }
 
@@ -75,7 +74,7 @@ impl Rates {
         Forecast { setup_ms: of(Stage::Setup), search_ms: of(Stage::Search) }
     }
 
-    /// A stage as measured rates have it, without corrections by runs.
+    /// The predicted time of a stage, without corrections by runs.
     pub fn declared_ms(&self, stage: Stage, cost: &Cost) -> f64 {
         cost.ms(stage, |term| self.scale(term))
     }
@@ -95,7 +94,7 @@ impl Rates {
             let error = |rates: &Self, trial: &Trial| {
                 (trial.took.of(stage) / trial.cost.ms(stage, |term| rates.scale(term))).ln()
             };
-            // Scale all terms alike first, so that those with little share in any trial follow the others.
+            // Scale all terms alike first, so that those with a small share in all trials follow the others.
             self.corrections.retain(|key, _| !key.starts_with(prefix(stage)));
             let together = trials.iter().map(|trial| error(self, trial)).sum::<f64>() / trials.len() as f64;
             let names: BTreeSet<&str> =
@@ -130,8 +129,8 @@ impl Rates {
         }
     }
 
-    /// Learns from a run: the correction for its size moves towards the run's error, and the engine's overall
-    /// one by less.
+    /// Learns from a run: its size's correction moves towards the run's error, and the engine's overall
+    /// correction by less.
     pub fn correct(&mut self, cost: &Cost, shape: &Shape, took: Forecast) {
         for stage in [Stage::Setup, Stage::Search] {
             let (took, declared) = (took.of(stage), cost.ms(stage, |term| self.scale(term)));
@@ -149,7 +148,7 @@ impl Rates {
         }
     }
 
-    /// Whether every number is within its limits, which is not certain if they were read from a file.
+    /// Whether every number is within its limits; numbers from a file may not be.
     pub fn are_sensible(&self) -> bool {
         self.scales.values().all(|scale| (1.0 / MOST..=MOST).contains(scale))
             && self.corrections.values().all(|log| log.abs() <= MOST_CORRECTION.ln() * (1.0 + 1e-9))
@@ -180,7 +179,7 @@ fn prefix(stage: Stage) -> &'static str {
     }
 }
 
-/// The key shared by problems of about the same size: n and q within a factor of four, d and k within two.
+/// The key shared by problems of similar size: n and q within a factor of four, d and k within two.
 fn bucket(stage: Stage, shape: &Shape) -> String {
     let step = |value: usize, bits: u32| value.max(1).ilog2() / bits;
     let points = format!("{} n{} d{}", prefix(stage), step(shape.n, 2), step(shape.d, 1));
@@ -194,8 +193,8 @@ fn sensible(ms: f64) -> bool {
     ms.is_finite() && ms > 0.0
 }
 
-/// n, d and k of the trials: within and beyond the caches, in few and in more dimensions, with few and many
-/// neighbours. Each kind of work takes a large share of at least one of them.
+/// n, d and k of the trials: within and beyond the caches, few and more dimensions, few and many neighbours.
+/// Each kind of work has a large share in at least one of them.
 const TRIALS: [(usize, usize, usize); 7] = [
     (60_000, 2, 32),
     (1_000_000, 2, 32),
@@ -206,7 +205,7 @@ const TRIALS: [(usize, usize, usize); 7] = [
     (10_000, 100, 32),
 ];
 
-/// Milliseconds that a pass should take at the built-in rates: well above the cost of launching it.
+/// Target milliseconds of a pass at the built-in rates, well above the cost of a launch.
 const PASS_MS: f64 = 4.0;
 
 /// Passes per trial; their median is used.
@@ -224,8 +223,7 @@ const LONGEST: Duration = Duration::from_millis(1000);
 /// Runs the trials on an engine, stopping early once `go_on` returns false. Trials that the engine refuses
 /// are skipped.
 ///
-/// # Errors
-/// The engine's, except refusals ([`EngineError::is_refusal`]).
+/// Errors of the engine, except refusals ([`EngineError::is_refusal`]).
 pub fn measure(engine: &mut dyn Engine, go_on: &mut dyn FnMut() -> bool) -> Result<Vec<Trial>, EngineError> {
     let began = Instant::now();
     let mut trials = Vec::new();

@@ -1,6 +1,6 @@
-//! Sweeps with a name: those behind the figures of a publication, a file each (`step.toml`, `hanak.toml`).
+//! Named sweeps that reproduce the figures of publications, one file each (`step.toml`, `hanak.toml`).
 //!
-//! A preset becomes a [`Sweep`] like any other, so that everything that a sweep can do it can do too.
+//! A preset becomes an ordinary [`Sweep`].
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -14,71 +14,71 @@ use crate::cloud::Source;
 use crate::engines::registry;
 use crate::knn::{DeviceId, DeviceKind, Metric};
 
-/// A sweep with a name.
+/// A named sweep.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Preset {
-    /// One for each part of a figure that the sweep measures: `step-5a` and `step-5b` are one sweep, and
-    /// either name means both.
+    /// One name for each part of a figure that the sweep measures: `step-5a` and `step-5b` are one sweep, and
+    /// either name selects both.
     pub names: Vec<String>,
-    /// Whose figure it is.
+    /// The publication of the figure.
     pub publication: Publication,
-    /// What the figure shows, in one line.
+    /// The content of the figure, in one line.
     pub about: String,
     pub data: Data,
     pub metric: Metric,
-    /// Points of a generated cloud; empty where a file has them, or where `work` says how many.
+    /// Points of a generated cloud; empty for a file, or if `work` determines them.
     pub n: Vec<u64>,
-    /// In place of `n`.
+    /// Replaces `n`.
     pub work: Option<Work>,
-    /// Queries; where there is one number and the cloud has fewer rows, all rows.
+    /// Queries. If there is one number and the cloud has fewer rows, all rows.
     pub q: Vec<u64>,
     pub k: Vec<usize>,
-    /// In place of `k`: percent of n.
+    /// Replaces `k`, in percent of n.
     #[serde(default)]
     pub shares: Vec<u32>,
-    /// Dimensions of a generated cloud; empty where a file has them.
+    /// Dimensions of a generated cloud; empty for a file.
     pub d: Vec<u64>,
-    /// As `--engine` takes them. Speedups are against the first.
+    /// In the syntax of `--engine`. Speedups are relative to the first.
     pub methods: String,
-    /// Untimed repeats, before the [`usual`](super::usual) number of timed ones.
+    /// Untimed repeats before the timed ones, whose number is [`usual`](super::usual).
     pub warmup: u32,
     pub panels: Vec<Panel>,
-    /// How the panels are laid out; `None` draws them against the size that varies.
+    /// The layout of the panels; `None` plots against the size that varies.
     pub axes: Option<Axes>,
-    /// What the text of the publication says of this figure.
+    /// Statements about this figure in the publication's text.
     #[serde(default)]
     pub stated: Vec<Stated>,
 }
 
-/// Who published a figure, for the words around it.
+/// A publication, as named in texts.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publication {
-    /// Above the list of its presets: `STEP (Wang and Ino 2025)`.
+    /// The heading of its presets: `STEP (Wang and Ino 2025)`.
     pub title: String,
-    /// `the paper (Wang and Ino 2025)`.
+    /// In sentences: `the paper (Wang and Ino 2025)`.
     pub who: String,
     /// In the legend: `the paper (RTX 3070)`.
     pub short: String,
-    /// What it measured on.
+    /// The device it measured on.
     pub device: String,
 }
 
-/// What a figure is drawn against, beside its methods.
+/// The layout of a figure, besides its methods.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Axes {
     pub x: Against,
-    /// A size of which each value has a line of its own.
+    /// A size with a line per value.
     pub curve: Option<Size>,
-    /// A size of which each value has a panel of its own.
+    /// A size with a panel per value.
     pub panel: Option<Size>,
-    /// A parameter of methods of which the fastest value counts, at each place anew.
+    /// A parameter of methods whose fastest value counts, at each point separately.
     pub best: Option<String>,
 }
 
-/// What stands on an x axis.
+/// The quantity on the x axis.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Against {
@@ -88,78 +88,78 @@ pub enum Against {
     /// A parameter of the methods.
     Parameter {
         name: String,
-        /// What it is a number of.
+        /// The parameter's meaning.
         about: String,
     },
 }
 
-/// Where a preset's points come from.
+/// The source of a preset's points.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Data {
     /// A generator's spec without n and d.
     Generated(String),
-    /// A file that the user has to name.
+    /// A file that the user has to provide.
     File {
-        /// What the publication used.
+        /// The file used by the publication.
         published: String,
-        /// What is alike and easy to get.
+        /// A similar file that is easy to get.
         instead: String,
     },
 }
 
-/// What a part of a figure draws.
+/// The quantity of a panel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Panel {
-    /// Median search time in milliseconds, without the index.
+    /// Median search time in milliseconds, excluding the index.
     Time,
-    /// Points accessed and points retained, means over queries.
+    /// Distance evaluations and retained points, means over queries.
     Points,
-    /// Mean distances a second, whether they are computed, selected from or both, beside the share of the
-    /// memory's bandwidth that reading each of them once takes.
+    /// Mean distances per second, whether computed, selected from or both, with the share of the memory
+    /// bandwidth that reading each once needs.
     Throughput,
-    /// How many times faster than the first method, of means.
+    /// Ratio of the first method's mean time to the method's.
     Speedup,
-    /// The mean search time in times of what upload and download take.
+    /// The mean search time as a multiple of the time for upload and download.
     Transfer,
-    /// Of the k neighbours by distances in another form, those that are wrong: means over queries.
+    /// Wrong neighbours among the k by distances in another form, means over queries.
     Wrong,
-    /// Active threads of a warp, of 32.
+    /// Active threads of 32 in a warp.
     ActiveThreads,
 }
 
-/// A sentence of a publication about a figure.
+/// A statement of a publication about a figure.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stated {
-    /// What it says, in our words.
+    /// The statement, paraphrased.
     pub says: String,
-    /// The places in the figure that it names, if it does: x and y in the panel's units.
+    /// The points in the figure that it gives, if any: x and y in the panel's units.
     #[serde(default)]
     pub at: Vec<(Panel, f64, f64)>,
 }
 
-/// Why a preset is no sweep.
+/// Why a preset cannot become a sweep.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PresetError {
     /// No preset has this name.
-    #[error("there is no preset `{name}`; `--preset list` lists them")]
+    #[error("unknown preset `{name}`; `--preset list` lists them")]
     Unknown {
-        /// What was asked for.
+        /// The name that was given.
         name: String,
     },
-    /// Points are to come from a file that was not named.
-    #[error("{name} needs --input FILE: the publication used {published}; {instead} can stand in for it")]
+    /// The points come from a file that was not given.
+    #[error("{name} needs --input FILE: the publication used {published}; {instead} can replace it")]
     Input {
         /// The first name of the preset.
         name: String,
-        /// What the publication used.
+        /// The file used by the publication.
         published: String,
-        /// What is alike.
+        /// A similar file.
         instead: String,
     },
-    /// A row of the table names an engine or parameter that is not there.
+    /// A row of the table has an unknown engine or parameter.
     #[error("{name}: {why}")]
     Method {
         /// The first name of the preset.
@@ -169,7 +169,7 @@ pub enum PresetError {
     },
 }
 
-/// The figures of a publication. What one does not say is as in its base, if it names one, or else as in the
+/// The figures of a publication. Missing fields come from the preset's base, if it has one, and then from the
 /// default.
 #[derive(Deserialize)]
 struct Figures {
@@ -197,15 +197,12 @@ pub fn all() -> impl Iterator<Item = &'static Preset> {
     static PRESETS: LazyLock<Vec<Preset>> = LazyLock::new(|| {
         let of_file = |text: &str| toml::from_str::<Figures>(text).and_then(Figures::presets);
         let files = [include_str!("step.toml"), include_str!("hanak.toml")].map(of_file);
-        files
-            .into_iter()
-            .flat_map(|presets| presets.expect("a file of presets that tests read is whole"))
-            .collect()
+        files.into_iter().flat_map(|presets| presets.expect("tests parse these files")).collect()
     });
     PRESETS.iter()
 }
 
-/// The preset of a name.
+/// Finds a preset by name.
 ///
 /// # Errors
 /// [`PresetError::Unknown`].
@@ -221,8 +218,8 @@ impl Preset {
         self.names.first().cloned().unwrap_or_default()
     }
 
-    /// The sweep that it stands for, over its own cloud drawn with `seed`, or over `source`. A file brings
-    /// its own n and d.
+    /// The preset's sweep over its own cloud, generated with `seed`, or over `source`. A file has its own n
+    /// and d.
     ///
     /// # Errors
     /// [`PresetError`], except for an unknown name.
@@ -237,8 +234,8 @@ impl Preset {
         };
         let is_generated = matches!(data, Source::Generate { .. });
         let of_cloud = |list: &[u64]| if is_generated { list.to_vec() } else { Vec::new() };
-        // One number of queries is the base's: a smaller cloud, of fewer points or another file, then answers
-        // for all its rows.
+        // A single number of queries goes into the base, so that a smaller cloud can answer all its rows
+        // instead.
         let (queries, q) = match self.q[..] {
             [one] => (QuerySpec::Count(one), Vec::new()),
             _ => (QuerySpec::All, self.q.iter().copied().map(QuerySpec::Count).collect()),
@@ -247,7 +244,7 @@ impl Preset {
             metric: self.metric,
             seed,
             warmup: self.warmup,
-            // A row that is rounded to 0 has no angle.
+            // A row rounded to 0 has no angle.
             drop_nonfinite: self.metric.is_of_directions(),
             ..RunSpec::new(data, queries, self.k.first().copied().unwrap_or(1))
         };
@@ -267,8 +264,8 @@ impl Preset {
         })
     }
 
-    /// Whether a sweep has the sizes and the data of the publication, so that its numbers belong beside the
-    /// measured ones. With a file nobody knows.
+    /// Whether a sweep has the publication's sizes and data, so that the published numbers are comparable.
+    /// Never for a file, whose content is unknown.
     pub fn is_as_published(&self, sweep: &Sweep) -> bool {
         let sizes = |sweep: &Sweep| {
             let mut sizes: Vec<_> = sweep
@@ -276,7 +273,7 @@ impl Preset {
                 .into_iter()
                 .map(|spec| (spec.data, spec.metric, spec.queries, spec.k))
                 .collect();
-            // The engines' runs of a size follow one another.
+            // Runs of different engines at one size are adjacent.
             sizes.dedup();
             sizes
         };
@@ -285,7 +282,7 @@ impl Preset {
     }
 }
 
-/// The memory that is free where the methods of a sweep run.
+/// The free memory of the devices that a sweep uses.
 pub fn room(sweep: &Sweep) -> Room {
     let of_engines = sweep.engines.iter().flat_map(EngineChoice::engines).map(registry::default_device);
     let mut devices: Vec<DeviceId> =
@@ -299,7 +296,7 @@ pub fn room(sweep: &Sweep) -> Room {
     }
 }
 
-/// The methods that a kind of device runs: each itself, or else its twin there. The sentences say which
+/// Replaces methods that do not run on a kind of device by their twins there. The sentences say which
 /// changed.
 pub fn on_device(methods: Vec<EngineChoice>, kind: DeviceKind) -> (Vec<EngineChoice>, Vec<String>) {
     let (mut kept, mut said) = (Vec::new(), Vec::new());
@@ -318,7 +315,7 @@ pub fn on_device(methods: Vec<EngineChoice>, kind: DeviceKind) -> (Vec<EngineCho
                 said.push(format!("{method} does not run on {}; its twin {} does", kind.name(), twin.id));
                 kept.push(EngineChoice::named(twin.id));
             }
-            None => said.push(format!("{method} does not run on {} and is left out", kind.name())),
+            None => said.push(format!("{method} does not run on {} and is skipped", kind.name())),
         }
     }
     (kept, said)

@@ -21,12 +21,11 @@ fn names_are_found_and_used_once() {
     }
     assert_eq!(
         find("step-4").unwrap_err().to_string(),
-        "there is no preset `step-4`; `--preset list` lists them"
+        "unknown preset `step-4`; `--preset list` lists them"
     );
 }
 
-/// Engines and parameters are the registry's, sizes within their limits, and there is something to draw them
-/// against.
+/// Engines and parameters exist, sizes are within their limits, and there is a size to plot against.
 #[test]
 fn every_row_is_a_sweep_that_can_be_run() {
     for preset in all() {
@@ -78,7 +77,7 @@ fn the_default_row_is_table_2() {
     assert_eq!(last.data, Source::Generate { spec: "rounded-normal:n=65536,d=2".to_owned(), seed: 0 });
 }
 
-/// With methods that are there, whatever a row names.
+/// The sizes of a preset, with methods that exist here.
 fn sizes(preset: &str) -> Vec<[u64; 3]> {
     let preset = find(preset).unwrap();
     let base = RunSpec::new(
@@ -107,7 +106,7 @@ fn sizes_of_the_thesis() {
     );
     assert_eq!(sizes("hanak-5.3")[0], [1 << 24, 64, 4]);
     assert_eq!([sizes("hanak-5.6")[0][0], sizes("hanak-5.6")[5][0]], [1 << 20, 1 << 15]);
-    // As much work for every q and d, but where the points would be more than 1 GiB.
+    // Equal work for every q and d, except where the points would exceed 1 GiB.
     for [n, q, d] in sizes("hanak-5.1") {
         assert!(n * q * d == 1 << 34 || (n * d == 1 << 28 && n * q * d < 1 << 34), "{n} {q} {d}");
         assert!(n >= q, "queries are rows");
@@ -148,11 +147,11 @@ fn a_device_takes_its_methods_and_twins() {
     assert_eq!(said, ["cuda:kernel=direct does not run on the CPU; its twin lockstep does"]);
     let (kept, said) = on_device(methods, DeviceKind::Gpu);
     assert_eq!(kept.len(), 2);
-    assert_eq!(said, ["kdtree does not run on an NVIDIA GPU and is left out"]);
+    assert_eq!(said, ["kdtree does not run on an NVIDIA GPU and is skipped"]);
 }
 
-/// With the default seed no row is rounded to 0, which would leave fewer rows than queries, so fewer queries
-/// than published.
+/// With the default seed no row is rounded to 0. Otherwise rows would be dropped, and there would be fewer
+/// queries than published.
 #[test]
 fn rows_have_angles() {
     let source = Source::Generate { spec: "rounded-normal:n=65536,d=2".to_owned(), seed: 0 };

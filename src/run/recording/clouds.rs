@@ -1,6 +1,6 @@
-//! The clouds of recordings without points: where their files lie, seen from the recording, so that a folder
-//! with both can be moved, and from the root, so that a recording alone can. They are read again from there,
-//! and only if they are the same.
+//! Clouds of recordings without points. The paths of their files are stored relative to the recording, so
+//! that a folder with both can be moved, and absolute, so that a recording alone can. The files are read
+//! again and must be unchanged.
 
 use std::collections::HashSet;
 use std::path::{Component, Path, PathBuf};
@@ -12,8 +12,8 @@ use crate::cloud::{self, CloudError, Fingerprint, PointCloud, Source};
 use crate::progress::Progress;
 use crate::run::{CloudFile, QuerySpec, RunSpec};
 
-/// The places of a source's file: relative to the recording's folder where the file is in it, and absolute.
-/// None for what is no file, and where the file is gone.
+/// The paths of a source's file: relative if it is in the recording's folder, and absolute. Empty for other
+/// sources and missing files.
 pub(super) fn places(source: &Source, folder: &Path) -> Vec<PathBuf> {
     let Source::File { path, .. } = source else { return Vec::new() };
     let file = file_of(path);
@@ -21,11 +21,11 @@ pub(super) fn places(source: &Source, folder: &Path) -> Vec<PathBuf> {
     let Some(absolute) = std::path::absolute(&file).ok().filter(|file| file.exists()) else {
         return Vec::new();
     };
-    // As both are written, and as both really are: a link may stand on either way.
+    // Compares paths as written and with links resolved, as either may contain a link.
     let below = |file: &Path, folder: &Path| file.strip_prefix(folder).ok().map(portable);
     let written = std::path::absolute(folder).ok().and_then(|folder| below(&absolute, &folder));
     let relative = written.or_else(|| below(&absolute.canonicalize().ok()?, &folder.canonicalize().ok()?));
-    // The manifest is text, in which another path would be looked for in vain.
+    // The manifest is text, so other paths could not be found again.
     relative
         .into_iter()
         .chain([absolute])
@@ -34,9 +34,8 @@ pub(super) fn places(source: &Source, folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Where a source's file is looked for, each place once: in the recording's folder or below, where it was
-/// named or [`places`] says, and under its name beside the recording. A recording may name any file of its
-/// reader's machine: no other is opened.
+/// Where to look for a source's file, without duplicates: in the recording's folder or below, at its stored
+/// paths and by its name. A recording may name any file on its reader's machine, so no other file is opened.
 pub(super) fn candidates(path: &Path, places: &[PathBuf], folder: &Path) -> Vec<PathBuf> {
     let named = places.last().map_or(path, PathBuf::as_path);
     let below = |place: &PathBuf| Some(folder.join(place)).filter(|place| is_below(&file_of(place), folder));
@@ -46,7 +45,7 @@ pub(super) fn candidates(path: &Path, places: &[PathBuf], folder: &Path) -> Vec<
     all.into_iter().filter(|place| seen.insert(place.clone())).collect()
 }
 
-/// Whether a file lies in a folder or below, as both are written and, if the file exists, behind all links.
+/// Whether a file is in a folder or below, both as written and, if the file exists, with links resolved.
 pub fn is_below(file: &Path, folder: &Path) -> bool {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let climbs = |path: &Path| path.components().any(|part| part == Component::ParentDir);
@@ -59,7 +58,7 @@ pub fn is_below(file: &Path, folder: &Path) -> bool {
     written && real_file.map_or(true, |file| real_folder.is_ok_and(|folder| file.starts_with(folder)))
 }
 
-/// With the slashes that every system reads.
+/// Uses forward slashes, which every system reads.
 fn portable(path: &Path) -> PathBuf {
     let parts: Vec<_> = path
         .components()
@@ -69,7 +68,7 @@ fn portable(path: &Path) -> PathBuf {
     parts.join("/").into()
 }
 
-/// The same part of a file that lies elsewhere: `FILE:NAME` becomes `TO:NAME`.
+/// Replaces the file in a path: `FILE:NAME` becomes `TO:NAME`.
 pub(super) fn moved(path: &Path, file: &Path, to: &Path) -> PathBuf {
     let part =
         path.to_str().zip(file.to_str()).and_then(|(path, file)| path.strip_prefix(file)).unwrap_or_default();
@@ -78,10 +77,10 @@ pub(super) fn moved(path: &Path, file: &Path, to: &Path) -> PathBuf {
     moved.into()
 }
 
-/// A cloud, or why it is not there.
+/// A cloud, or why it is not available.
 type Found = Result<Arc<PointCloud>, String>;
 
-/// The clouds of a recording, each looked for once.
+/// The clouds of a recording, each searched for once.
 pub(super) struct Restored<'a> {
     entries: &'a [CloudEntry],
     found: Vec<Option<Found>>,
@@ -90,7 +89,7 @@ pub(super) struct Restored<'a> {
 }
 
 impl<'a> Restored<'a> {
-    /// Of the recording in `folder`; `there` are the clouds whose points it holds.
+    /// For the recording in `folder`; `there` are the clouds whose points it contains.
     pub fn new(
         entries: &'a [CloudEntry],
         there: Vec<Option<Arc<PointCloud>>>,
@@ -100,8 +99,8 @@ impl<'a> Restored<'a> {
         Self { entries, found: there.into_iter().map(|cloud| cloud.map(Ok)).collect(), folder, progress }
     }
 
-    /// A run's clouds, or why one is not there, as a sentence. What the run was asked names the files where
-    /// they are found.
+    /// A run's clouds, or why one is missing, as a sentence. Updates the spec with the paths where files were
+    /// found.
     pub fn clouds(
         &mut self,
         entry: &RunEntry,
@@ -126,13 +125,13 @@ impl<'a> Restored<'a> {
         Ok((data, Some(queries)))
     }
 
-    /// The cloud that a window showed; none where it is not found, or not listed.
+    /// The cloud that a window showed; `None` if it is not found or not listed.
     pub fn shown(&mut self, at: usize) -> Option<Arc<PointCloud>> {
         let (drop_nonfinite, progress) = (self.entries.get(at)?.cloud.dropped > 0, self.progress);
         self.cloud(at, |source| cloud::load(source, drop_nonfinite, progress)).ok()
     }
 
-    /// The clouds that were read from where they come from, by their names.
+    /// Fingerprints of the clouds that were read from their sources.
     pub fn sources(&self) -> Vec<Fingerprint> {
         let read = self
             .entries
@@ -146,7 +145,7 @@ impl<'a> Restored<'a> {
         self.entries[at].cloud.source != *cloud.source()
     }
 
-    /// `check::entry` has seen that the cloud is listed.
+    /// `check::entry` has verified that the cloud is listed.
     fn cloud(&mut self, at: usize, load: impl Fn(&Source) -> Result<PointCloud, CloudError>) -> Found {
         if let Some(found) = &self.found[at] {
             return found.clone();
@@ -162,8 +161,8 @@ impl<'a> Restored<'a> {
         load: impl Fn(&Source) -> Result<PointCloud, CloudError>,
     ) -> Found {
         let CloudFile { source, fingerprint, .. } = &entry.cloud;
-        // A fingerprint alone says nothing of the sizes that a recording claims, by which its arrays were
-        // judged.
+        // A matching fingerprint does not prove the sizes that the recording claims, against which its arrays
+        // were checked.
         let same = |cloud: &PointCloud| {
             cloud.fingerprint() == fingerprint
                 && cloud.len() as u64 == entry.cloud.rows
@@ -190,7 +189,7 @@ impl<'a> Restored<'a> {
                     "this file is being changed; open the recording again"
                 }
                 Err(CloudError::Format(FormatError::Io { .. })) => "this file cannot be read",
-                // What is wrong with it would quote a file that the recording chose.
+                // Details of the error would quote a file that the recording chose.
                 _ => "this file does not match it; restore the original",
             };
             unfit = unfit.or(Some((path, why)));
@@ -200,8 +199,8 @@ impl<'a> Restored<'a> {
         }
         let was = entry.places.last().unwrap_or(path);
         Err(format!(
-            "the recording has no points, and their file is not in its folder; put it there, open it \
-             yourself, or record the run with its points: {}",
+            "the recording has no points, and their file is not in its folder; move it there, open it \
+             separately, or record the run with its points: {}",
             was.display()
         ))
     }
@@ -226,7 +225,7 @@ mod tests {
         assert_eq!(
             places(&named(&file), &folder.join("runs")),
             [file.as_path()],
-            "a recording beside the data's folder has no short way"
+            "a file outside the recording's folder has no relative path"
         );
         assert_eq!(places(&named(&folder.join("gone.npz")), folder), [""; 0].map(PathBuf::from));
         assert_eq!(
@@ -247,7 +246,7 @@ mod tests {
         assert_eq!(
             candidates(Path::new("points.npz"), &[], Path::new("")),
             ["points.npz"].map(PathBuf::from),
-            "an old recording"
+            "a recording without stored paths"
         );
         assert_eq!(candidates(Path::new("/proc/kmsg"), &[], there), ["elsewhere/kmsg"].map(PathBuf::from));
         let folder = Path::new("/home/me");
@@ -257,7 +256,7 @@ mod tests {
         assert_eq!(below, [true, true, false, false, false]);
     }
 
-    /// As many as a hostile file has room for: each held against all before it, they would take minutes.
+    /// As many as a hostile file has room for; comparing each with all others would take minutes.
     #[test]
     fn many_places_are_each_listed_once() {
         let places: Vec<PathBuf> =

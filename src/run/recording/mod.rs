@@ -1,8 +1,8 @@
-//! Recordings: runs in a file, so that what ran on a server opens on a laptop.
+//! Recordings: runs in a file, so that a run on a server can be opened on a laptop.
 //!
 //! A `.warpscope` is a zip of `recording.json` and NumPy arrays; `docs/recording.md` describes it.
-//! [`write()`] writes onto anything; `export::recording` puts it into a file that is whole or not there.
-//! [`read()`] trusts nothing that it reads.
+//! [`write()`] writes to any writer; `export::recording` writes a file atomically. [`read()`] does not trust
+//! its input.
 
 mod clouds;
 mod manifest;
@@ -25,68 +25,67 @@ pub use write::{Beside, Keep, Shown, write, write_with};
 #[cfg(test)]
 mod tests;
 
-/// What a recording's name ends in.
+/// The extension of recordings.
 pub const EXTENSION: &str = "warpscope";
 
-/// The version of `recording.json`. It goes up when a program that knows only the one before would misread
-/// the file; what is only added is left out by programs that do not know it.
+/// The version of `recording.json`. It increases when a program that knows only the previous one would
+/// misread the file. Programs ignore additions they do not know.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The member that holds what a window showed; only the window knows what it says.
+/// The member with the state of the window, which only the window interprets.
 pub const SESSION: &str = "session.json";
 
 /// A run of a recording.
 #[derive(Clone, Debug)]
 pub struct Recorded {
-    /// What people call it. In a recording no other run is called so: names are made unique as it is written
-    /// and read.
+    /// The display name. Names in a recording are made unique when it is written and read.
     pub name: String,
     /// Whether it is kept when the list of runs gets long.
     pub pinned: bool,
     pub run: SomeRun,
 }
 
-/// What a recording holds.
+/// The content of a recording.
 #[derive(Clone, Debug)]
 pub struct Recording {
     /// The version of the program that wrote it.
     pub written_by: String,
-    /// Whether it holds the points of all that was searched.
+    /// Whether it contains the points of all clouds.
     pub points: bool,
-    /// Its runs, in the order in which they were written.
+    /// Its runs, in file order.
     pub runs: Vec<Recorded>,
-    /// The places of two runs that were compared as they were recorded, A and B.
+    /// The indices of two runs that were compared, A and B.
     pub compared: Option<[usize; 2]>,
-    /// What a window wrote beside them into [`SESSION`], as it stands there, or why it cannot be read.
+    /// The content of [`SESSION`] as written by a window, or why it cannot be read.
     pub session: Option<Result<Vec<u8>, String>>,
-    /// The cloud that the window showed, where it is there or was found again.
+    /// The cloud that the window showed, if included or found again.
     pub cloud: Option<Arc<PointCloud>>,
-    /// Clouds that were read from where they come from, as it does not hold their points, by their names.
+    /// Fingerprints of clouds that were read from their sources, as their points are not included.
     pub sources: Vec<Fingerprint>,
 }
 
-/// Why a recording is not read. The path is last.
+/// Why a recording cannot be read. The path is last.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
-    /// The operating system's word.
+    /// An error of the operating system.
     #[error("cannot read: {why}: {}", path.display())]
     Io {
-        /// What the system says.
+        /// The error as reported by the system.
         why: io::Error,
         path: PathBuf,
     },
-    /// It is something else.
+    /// The file is not a recording.
     #[error("not a recording: {why}: {}", path.display())]
     Foreign {
-        /// What it is not.
+        /// Why it is not.
         why: String,
         path: PathBuf,
     },
-    /// A later program wrote it.
+    /// It was written by a later version of the program.
     #[error(
-        "a newer recording: its schema is version {version}, and {SCHEMA_VERSION} is the last that is read \
-         here; open it with Warpscope {written_by} or later: {}",
+        "a newer recording: its schema is version {version}, but this program reads up to {SCHEMA_VERSION}; \
+         open it with Warpscope {written_by} or later: {}",
         path.display()
     )]
     Newer {
@@ -96,7 +95,7 @@ pub enum RecordingError {
         written_by: String,
         path: PathBuf,
     },
-    /// It was a recording once.
+    /// The recording is damaged.
     #[error("damaged: {what}: {why}: {}", path.display())]
     Damaged {
         /// The damaged part: the archive, a member such as `recording.json`, or a cloud or run by number.
@@ -105,51 +104,50 @@ pub enum RecordingError {
         why: String,
         path: PathBuf,
     },
-    /// No run, or more than one, is meant.
+    /// The selected run does not exist, or the selection is ambiguous.
     #[error("{what}: {there}: {}", path.display())]
     NoRun {
-        /// What is wrong with what was asked for.
+        /// What is wrong with the selection.
         what: String,
-        /// The runs that the recording has, as a list for the message.
+        /// The available runs, as a list for the message.
         there: String,
         path: PathBuf,
     },
-    /// It does not fit.
-    #[error("too large: there is no memory for {what}: {}", path.display())]
+    /// It does not fit in memory.
+    #[error("too large: not enough memory for {what}: {}", path.display())]
     Memory {
-        /// Name of the member that does not fit.
+        /// The member that does not fit.
         what: String,
         path: PathBuf,
     },
-    /// Somebody asked to stop.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// Whether a file's name is that of a recording.
+/// Whether a path has the extension of a recording.
 pub fn is_recording(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(EXTENSION))
 }
 
-/// `FILE.warpscope#name` and `FILE.warpscope#2` are one run of a file; the number counts from 1.
+/// Splits `FILE.warpscope#name` or `FILE.warpscope#2` into the file and its run; numbers start at 1.
 pub fn split_run(path: &Path) -> Option<(PathBuf, Option<String>)> {
     if is_recording(path) {
         return Some((path.to_owned(), None));
     }
     let text = path.to_str()?;
     let mark = format!(".{EXTENSION}#");
-    // Byte for byte as long as the path, whatever letters are in it.
+    // ASCII lowercasing preserves byte positions.
     let at = text.to_ascii_lowercase().find(&mark)?;
     let end = at + mark.len();
     Some((PathBuf::from(&text[..end - 1]), Some(text[end..].to_owned())))
 }
 
 impl Recording {
-    /// The run that is asked for by name or, where none is called so, by number from 1; without a name, the
-    /// only one.
+    /// The run with a name or, if no run has that name, with that number from 1; without a selection, the
+    /// only run.
     ///
     /// # Errors
-    /// [`RecordingError::NoRun`], with those that there are.
+    /// [`RecordingError::NoRun`], listing the available runs.
     pub fn pick(&self, asked: Option<&str>, path: &Path) -> Result<&Recorded, RecordingError> {
         let no_run = |what: String, why: &str| {
             const LISTED: usize = 8;
@@ -176,7 +174,10 @@ impl Recording {
             (None, []) => no_run("no run".to_owned(), "the recording is empty"),
             (None, _) => no_run(
                 "several runs".to_owned(),
-                &format!("say which with {}#NUMBER:", path.file_name().unwrap_or_default().to_string_lossy()),
+                &format!(
+                    "select one with {}#NUMBER:",
+                    path.file_name().unwrap_or_default().to_string_lossy()
+                ),
             ),
             (Some(asked), runs) => {
                 let numbered =
@@ -184,22 +185,22 @@ impl Recording {
                 runs.iter()
                     .find(|run| run.name == asked)
                     .or_else(numbered)
-                    .map_or_else(|| no_run(format!("no run `{asked}`"), "there are"), Ok)
+                    .map_or_else(|| no_run(format!("no run `{asked}`"), "available:"), Ok)
             }
         }
     }
 }
 
-/// The name itself or, where it is taken, the first of `name (2)`, `name (3)`, … that is free.
+/// The name itself or, if taken, the first free one of `name (2)`, `name (3)`, ….
 pub fn free_name(name: &str, taken: impl Fn(&str) -> bool) -> String {
     free_from(name, &mut 2, taken)
 }
 
-/// Names, each once: of equal ones the first stays as it is.
+/// Makes names unique; the first of equal names is unchanged.
 pub(super) fn unique<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let (mut unique, mut seen, mut next) = (Vec::new(), HashSet::new(), HashMap::new());
     for name in names {
-        // Goes on where the name's last number was: a file may hold as many equal names as fit.
+        // Continues from the name's last number, as a hostile file may have very many equal names.
         let name = free_from(name, next.entry(name).or_insert(2), |name| seen.contains(name));
         seen.insert(name.clone());
         unique.push(name);
@@ -231,7 +232,7 @@ mod tests_of_names {
             ["a", "b", "a (2)", "a (2) (2)", "a (3)", "a (2) (3)"]
         );
         let once = unique(["a", "a", "a (2)"]);
-        assert_eq!(unique(once.iter().map(String::as_str)), once, "what was made unique stays as it is");
+        assert_eq!(unique(once.iter().map(String::as_str)), once, "unique names are unchanged");
         assert_eq!(unique(vec!["a"; 100_000]).last().unwrap(), "a (100000)");
         assert_eq!(free_name("a", |name| ["a", "a (2)"].contains(&name)), "a (3)");
     }

@@ -1,13 +1,13 @@
-//! NumPy arrays of the few kinds that a recording holds.
+//! NumPy arrays of the types that recordings use.
 
 use std::io::{self, Read};
 
-/// A number as a recording holds it: little-endian whatever the machine.
+/// A number type in recordings, little-endian on every machine.
 pub(super) trait Element: bytemuck::Pod {
-    /// NumPy's word for it.
+    /// NumPy's type string.
     const DESCR: &'static str;
 
-    /// From or to little-endian bytes.
+    /// Converts from or to little-endian.
     fn swapped(self) -> Self;
 }
 
@@ -32,10 +32,10 @@ element! {
     f64, "<f8", |value| f64::from_bits(value.to_bits().swap_bytes());
 }
 
-/// Bytes that are read or written at a time; a multiple of every element's size.
+/// Bytes to read or write at a time; a multiple of every element's size.
 pub(super) const CHUNK: usize = 1 << 17;
 
-/// The head of an array, version 1.0, as `numpy.save` writes it: the values begin at a multiple of 64 bytes.
+/// The header of an array, version 1.0, as `numpy.save` writes it; values begin at a multiple of 64 bytes.
 pub fn head(descr: &str, shape: &[usize]) -> Vec<u8> {
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
     let comma = if shape.len() == 1 { "," } else { "" };
@@ -50,26 +50,26 @@ pub fn head(descr: &str, shape: &[usize]) -> Vec<u8> {
     bytes
 }
 
-/// How many numbers an array has, if that can be said at all.
+/// The number of elements of a shape, unless it overflows.
 pub(super) fn count<T: Element>(shape: &[usize]) -> Option<usize> {
     let count = shape.iter().try_fold(1usize, |all, &size| all.checked_mul(size))?;
     count.checked_mul(size_of::<T>()).filter(|&bytes| bytes <= isize::MAX as usize)?;
     Some(count)
 }
 
-/// Reads an array of exactly this shape. Memory grows as data arrive, so that the shape may lie.
+/// Reads an array of exactly this shape. Memory grows with the data read, so that a false shape does no harm.
 ///
 /// # Errors
-/// The reader's, [`io::ErrorKind::InvalidData`] where it is another array, and
+/// Errors of the reader, [`io::ErrorKind::InvalidData`] for another array, and
 /// [`io::ErrorKind::OutOfMemory`].
 pub(super) fn read<T: Element>(from: &mut impl Read, shape: &[usize]) -> io::Result<Vec<T>> {
     let other = |why: &str| io::Error::new(io::ErrorKind::InvalidData, why.to_owned());
-    let count = count::<T>(shape).ok_or_else(|| other("it is larger than memory can be"))?;
+    let count = count::<T>(shape).ok_or_else(|| other("it exceeds the address space"))?;
     let expected = head(T::DESCR, shape);
     let mut found = vec![0; expected.len()];
     from.read_exact(&mut found)?;
     if found != expected {
-        return Err(other(&format!("it is not of type {} and shape {shape:?}", T::DESCR)));
+        return Err(other(&format!("expected type {} and shape {shape:?}", T::DESCR)));
     }
     let mut values: Vec<T> = Vec::new();
     while values.len() < count {
@@ -80,10 +80,10 @@ pub(super) fn read<T: Element>(from: &mut impl Read, shape: &[usize]) -> io::Res
         from.read_exact(bytemuck::cast_slice_mut(&mut values[start..]))?;
         values[start..].iter_mut().for_each(|value| *value = value.swapped());
     }
-    // The end is where the checksum is compared.
+    // Reading to the end makes zip compare the checksum.
     match from.read(&mut [0])? {
         0 => Ok(values),
-        _ => Err(other("it goes on after its end")),
+        _ => Err(other("it has trailing data")),
     }
 }
 
@@ -114,6 +114,6 @@ mod tests {
         assert!(read::<u32>(&mut &bytes[..bytes.len() - 1], &[2]).is_err());
         assert!(read::<u32>(&mut &[bytes, vec![0]].concat()[..], &[2]).is_err());
         let huge = head("<u4", &[usize::MAX / 8]);
-        assert!(read::<u32>(&mut &huge[..], &[usize::MAX / 8]).is_err(), "memory grows as data arrive");
+        assert!(read::<u32>(&mut &huge[..], &[usize::MAX / 8]).is_err(), "memory grows with the data read");
     }
 }

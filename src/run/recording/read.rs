@@ -1,4 +1,4 @@
-//! A recording into runs. No number in it is believed before it was held against the size of the file.
+//! Reads a recording. Numbers in it are checked against the size of the file before use.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -22,16 +22,16 @@ use crate::printable;
 use crate::progress::Progress;
 use crate::run::{self, CloudFile, Run, RunFile, Sample, SomeRun};
 
-/// What is wanted of the clouds.
+/// What to load of the clouds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Points {
-    /// Nothing: every run is [`SomeRun::WithoutClouds`].
+    /// Nothing; every run is [`SomeRun::WithoutClouds`].
     Leave,
-    /// Their points, read again from where they came from where the recording is without them.
+    /// Their points, from the recording or, if it has none, from their source.
     Restore,
 }
 
-/// What the archive's reader says of a member whose bytes are not those that were written.
+/// The zip crate's message for a checksum mismatch.
 const WRONG_SUM: &str = "Invalid checksum";
 
 /// Reads a recording.
@@ -45,9 +45,9 @@ pub fn read(path: &Path, points: Points, progress: &dyn Progress) -> Result<Reco
 
 struct Reader<'a> {
     archive: ZipArchive<BufReader<Watched<'a>>>,
-    /// Where each member is.
+    /// Index of each member.
     members: HashMap<String, usize>,
-    /// Members that were read to their ends, where checksums are compared.
+    /// Members that were read to the end, where checksums are compared.
     read: HashSet<usize>,
     path: &'a Path,
     progress: &'a dyn Progress,
@@ -70,7 +70,11 @@ impl<'a> Reader<'a> {
         let mut magic = Vec::new();
         file.by_ref().take(4).read_to_end(&mut magic).map_err(io)?;
         if magic != b"PK\x03\x04" {
-            return Err(foreign(if magic.is_empty() { "the file is empty" } else { "it is no zip archive" }));
+            return Err(foreign(if magic.is_empty() {
+                "the file is empty"
+            } else {
+                "it is not a zip archive"
+            }));
         }
         file.rewind().map_err(io)?;
         let size = meta.len();
@@ -78,9 +82,7 @@ impl<'a> Reader<'a> {
             .map_err(|why| match why {
                 _ if progress.cancelled() => RecordingError::Cancelled,
                 ZipError::Io(why) if why.kind() != io::ErrorKind::UnexpectedEof => io(why),
-                _ => {
-                    damaged("the list of its members at its end cannot be read; was it cut short?".to_owned())
-                }
+                _ => damaged("its central directory cannot be read; it may be truncated".to_owned()),
             })?;
         let mut members = HashMap::new();
         let mut packed = 0u64;
@@ -89,12 +91,15 @@ impl<'a> Reader<'a> {
             packed = packed.saturating_add(member.compressed_size());
             let name = member.name().map_err(|why| damaged(why.to_string()))?.into_owned();
             if members.insert(name, at).is_some() {
-                return Err(damaged("two members have one name".to_owned()));
+                return Err(damaged("two members have the same name".to_owned()));
             }
         }
-        // Members that lie over one another would unpack to far more than the file holds.
+        // Overlapping members would unpack to far more than the file contains.
         if packed > size {
-            return Err(damaged(format!("its members are {packed} bytes together, and the file {size}")));
+            return Err(damaged(format!(
+                "its members have {packed} bytes in total, but the file has only \
+                                        {size}"
+            )));
         }
         Ok(Self { archive, members, read: HashSet::new(), path, progress })
     }
@@ -113,9 +118,13 @@ impl<'a> Reader<'a> {
         let copies =
             manifest.clouds.iter().fold(0, |sum: usize, entry| sum.saturating_add(entry.file.unwrap_or(0)));
         if copies as u64 > MAX_COPIES {
-            return Err(
-                self.damaged(NAME, format!("its data files have {copies} bytes, more than {MAX_COPIES}"))
-            );
+            return Err(self.damaged(
+                NAME,
+                format!(
+                    "its data files have {copies} bytes; at most {MAX_COPIES} are \
+                                            supported"
+                ),
+            ));
         }
         for (at, entry) in manifest.clouds.iter().enumerate() {
             manifest::cloud(entry).map_err(|why| self.damaged(format!("cloud {at}"), why))?;
@@ -126,7 +135,7 @@ impl<'a> Reader<'a> {
             };
             clouds.push(cloud);
         }
-        // Each is looked for, and kept with each of the cloud's runs.
+        // Each path is searched, and kept with each of the cloud's runs.
         manifest.clouds.iter_mut().for_each(|entry| entry.places.truncate(MAX_PLACES));
         let mut parts = Vec::new();
         for (at, entry) in manifest.runs.iter().enumerate() {
@@ -146,7 +155,7 @@ impl<'a> Reader<'a> {
         let mut runs = Vec::new();
         for ((entry, mut part), name) in manifest.runs.into_iter().zip(parts).zip(names) {
             let clouds = match points {
-                Points::Leave => Err("its points were not asked for".to_owned()),
+                Points::Leave => Err("its points were not requested".to_owned()),
                 Points::Restore => restored.clouds(&entry, &mut part.head.spec),
             };
             let run = match clouds {
@@ -167,7 +176,7 @@ impl<'a> Reader<'a> {
             return Err(RecordingError::Cancelled);
         }
         let sources = restored.sources();
-        // Two of its runs: anything else is no comparison.
+        // Ignore anything but two different runs.
         let compared = manifest.compared.filter(|&[a, b]| a != b && a < runs.len() && b < runs.len());
         Ok(Recording {
             written_by: manifest.warpscope_version,
@@ -180,8 +189,8 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Reads what nobody asked for, such as points that stay where they are: a file that is damaged anywhere
-    /// is not trusted.
+    /// Reads the members that were not needed, such as points that are not loaded, because a file that is
+    /// damaged anywhere is not trusted.
     fn check_rest(&mut self) -> Result<(), RecordingError> {
         let mut rest: Vec<(String, usize)> =
             self.members.drain().filter(|(_, at)| !self.read.contains(at)).collect();
@@ -199,13 +208,13 @@ impl<'a> Reader<'a> {
     fn manifest(&mut self) -> Result<Manifest, RecordingError> {
         let foreign = |why: String| RecordingError::Foreign { why, path: self.path.to_owned() };
         let Some(&at) = self.members.get(NAME) else {
-            return Err(foreign(format!("there is no {NAME} in the archive")));
+            return Err(foreign(format!("the archive has no {NAME}")));
         };
         let text = self.text(at).map_err(|why| self.member_error(NAME, &why))?;
         let head: Head = serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))?;
         if head.format != FORMAT {
             return Err(RecordingError::Foreign {
-                why: format!("{NAME} does not say that it is one"),
+                why: format!("{NAME} does not identify it as a recording"),
                 path: self.path.to_owned(),
             });
         }
@@ -220,7 +229,7 @@ impl<'a> Reader<'a> {
         serde_json::from_slice(&text).map_err(|why| self.damaged(NAME, why.to_string()))
     }
 
-    /// What a window wrote. Runs are worth opening without it, so that only a cancel is an error.
+    /// The state written by a window. Runs are usable without it, so only cancellation is an error.
     fn session(&mut self) -> Result<Option<Result<Vec<u8>, String>>, RecordingError> {
         let Some(&at) = self.members.get(SESSION) else { return Ok(None) };
         let text = self.text(at);
@@ -230,21 +239,21 @@ impl<'a> Reader<'a> {
         Ok(Some(text.map_err(|why| why.to_string())))
     }
 
-    /// A member that is text, however long it says that it is.
+    /// Reads a text member, up to a limit regardless of its declared size.
     fn text(&mut self, at: usize) -> io::Result<Vec<u8>> {
         self.read.insert(at);
         let mut text = Vec::new();
         let member = self.archive.by_index(at).map_err(io::Error::other)?;
         member.take(MAX_MANIFEST + 1).read_to_end(&mut text)?;
         if text.len() as u64 > MAX_MANIFEST {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "it is larger than any recording's"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "it exceeds the size limit"));
         }
         Ok(text)
     }
 
     fn cloud(&mut self, at: usize, entry: &CloudEntry) -> Result<PointCloud, RecordingError> {
         let file = &entry.cloud;
-        // `manifest::cloud` has seen that it fits.
+        // `manifest::cloud` has checked the sizes.
         let shape = [file.rows as usize, file.axes.len()];
         let points = self.array(&of_cloud(at, "points"), &shape)?;
         let exact = if entry.exact { Some(self.array(&of_cloud(at, "exact"), &shape)?) } else { None };
@@ -267,11 +276,11 @@ impl<'a> Reader<'a> {
             })
         };
         let data = whole().unwrap_or_else(|| path.clone());
-        // Under its own name, which tells the format.
+        // Under its own name, which determines the format.
         let (copy, folder) = named_scratch(data.file_name().unwrap_or_default(), &bytes).map_err(|why| {
             let why = io::Error::new(
                 why.kind(),
-                format!("{why}, in {}, where its data file is unpacked", std::env::temp_dir().display()),
+                format!("{why} (unpacking its data file to {})", std::env::temp_dir().display()),
             );
             RecordingError::Io { why, path: self.path.to_owned() }
         })?;
@@ -340,11 +349,11 @@ impl<'a> Reader<'a> {
             let phase = *entry
                 .phases
                 .get(usize::from(phase))
-                .ok_or_else(|| wrong(self, format!("it has no phase {phase}")))?;
+                .ok_or_else(|| wrong(self, format!("unknown phase {phase}")))?;
             samples.push(Sample { phase, repeat, chunk, start_ms, duration_ms });
         }
         let run = Run {
-            // Written again, it is as this program writes runs.
+            // When saved again, it has this program's schema version.
             head: RunFile { schema_version: run::SCHEMA_VERSION, ..entry.run.clone() },
             cloud: cloud.clone(),
             query_cloud: query_cloud.cloned(),
@@ -360,7 +369,7 @@ impl<'a> Reader<'a> {
     }
 
     fn array<T: Element>(&mut self, name: &str, shape: &[usize]) -> Result<Vec<T>, RecordingError> {
-        let Some(&at) = self.members.get(name) else { return Err(self.damaged(name, "it is not there")) };
+        let Some(&at) = self.members.get(name) else { return Err(self.damaged(name, "it is missing")) };
         self.read.insert(at);
         let read = match self.archive.by_index(at) {
             Err(why) => Err(io::Error::other(why)),
@@ -379,23 +388,21 @@ impl<'a> Reader<'a> {
         read.map_err(|why| self.member_error(name, &why))
     }
 
-    /// What a member's error means for the file.
+    /// Converts an error of a member to an error of the file.
     fn member_error(&self, name: &str, why: &io::Error) -> RecordingError {
         match why.kind() {
             _ if self.progress.cancelled() => RecordingError::Cancelled,
             io::ErrorKind::OutOfMemory => {
                 RecordingError::Memory { what: name.to_owned(), path: self.path.to_owned() }
             }
-            io::ErrorKind::UnexpectedEof => self.damaged(name, "it ends too soon"),
-            _ if why.to_string() == WRONG_SUM => {
-                self.damaged(name, "its checksum is another, so it is not what was written")
-            }
+            io::ErrorKind::UnexpectedEof => self.damaged(name, "it is truncated"),
+            _ if why.to_string() == WRONG_SUM => self.damaged(name, "its checksum does not match"),
             _ => self.damaged(name, why.to_string()),
         }
     }
 }
 
-/// A file whose reading is watched.
+/// A file that reports progress while it is read.
 struct Watched<'a> {
     file: File,
     done: u64,

@@ -1,4 +1,4 @@
-// One file beyond the usual length: all tests write and read back the same few recordings.
+// Longer than other files, because all tests use the same few recordings.
 
 use std::io::Cursor;
 use std::sync::Arc;
@@ -37,7 +37,7 @@ fn read_bytes(bytes: &[u8], points: Points) -> Result<Recording, RecordingError>
     read_in(tempfile::tempdir().unwrap().path(), bytes, points)
 }
 
-/// Reads a recording that lies in a folder.
+/// Reads a recording from a folder.
 fn read_in(folder: &Path, bytes: &[u8], points: Points) -> Result<Recording, RecordingError> {
     let path = folder.join("a.warpscope");
     std::fs::write(&path, bytes).unwrap();
@@ -95,7 +95,7 @@ proptest! {
         ),
     ) {
         let mut values = values;
-        // One row is always whole, and no row is without a direction.
+        // One row is always complete, and every row has a direction.
         values.truncate(values.len() / dims * dims);
         values[..dims].fill(1.5);
         let data = cloud(dims, values);
@@ -143,7 +143,7 @@ fn a_run_on_the_globe_comes_back_as_it_was() {
     }
 }
 
-/// Two runs over one cloud, of which one counts, and one over another.
+/// Two runs over one cloud, one of them with counters, and one run over another cloud.
 fn several() -> Vec<Recorded> {
     let (one, other) = (
         cloud(2, (0..80).map(|at| f64::from(at * at % 37)).collect()),
@@ -209,7 +209,7 @@ fn what_a_window_wrote_lies_beside_the_runs() {
         assert_eq!((back.runs.len(), back.session), (3, Some(Ok(b"{\"anything\": 1}".to_vec()))));
     }
     assert!(read_bytes(&bytes(&several(), true), Points::Leave).unwrap().session.is_none());
-    // With the cloud that it showed, which none of the runs searched.
+    // With the cloud that it showed, which no run searched.
     let runs = several();
     let cloud = record(&runs[2]).cloud.clone();
     let mut with_cloud = Cursor::new(Vec::new());
@@ -228,7 +228,7 @@ fn what_a_window_wrote_lies_beside_the_runs() {
         (cloud.fingerprint(), cloud.source(), cloud.points())
     );
     assert!(read_bytes(&with_cloud, Points::Leave).unwrap().cloud.is_none());
-    // Damaged, it costs what it says and not the runs.
+    // A damaged session is lost, but the runs are not.
     let name = written.windows(12).position(|window| window == b"session.json").unwrap();
     written[name + 12 + 3] ^= 0x55;
     let back = read_bytes(&written, Points::Leave).unwrap();
@@ -244,13 +244,12 @@ fn without_points_they_are_read_again_or_missed() {
     assert!(written.len() < bytes(std::slice::from_ref(&whole), true).len());
     let back = read_bytes(&written, Points::Restore).unwrap();
     assert_same(record(&back.runs[0]), record(&whole));
-    // It says which were read just now, so that nobody reads them once more to see whether they are still the
-    // same.
+    // Lists the clouds that were just read, so that they need not be read again to check for changes.
     assert_eq!(back.sources, [data.fingerprint().clone()]);
     let held = read_bytes(&bytes(std::slice::from_ref(&whole), true), Points::Restore).unwrap();
     assert!(held.sources.is_empty());
 
-    // A place is not in the file either.
+    // A point given by coordinates is not in the file either.
     let at = run(
         &RunSpec { queries: QuerySpec::At(vec![0.5, 0.25]), ..record(&whole).spec.clone() },
         &data,
@@ -262,7 +261,7 @@ fn without_points_they_are_read_again_or_missed() {
         record(&at),
     );
 
-    // What the test's own source names cannot be generated.
+    // The test's own source cannot be generated.
     let lost = &several()[1];
     let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();
     let SomeRun::WithoutClouds { run, places, why } = &back.runs[0].run else { panic!("{back:?}") };
@@ -274,7 +273,7 @@ fn without_points_they_are_read_again_or_missed() {
         (&run.head, &run.samples, &run.measured),
         (lost.run.head(), &record(lost).samples, &record(lost).measured)
     );
-    // A part is written as a part.
+    // A run without clouds is written as such.
     let again = read_bytes(&bytes(&back.runs, true), Points::Restore).unwrap();
     assert!(matches!(
         &again.runs[0].run,
@@ -298,7 +297,7 @@ fn a_source_that_changed_is_not_taken_for_the_cloud() {
         SomeRun::WithoutClouds { why, .. } => Some(why),
     };
     assert_eq!(why(), None);
-    // Of a file that is another one, nothing is quoted.
+    // Nothing of a different file is quoted.
     for other in ["x,y\n1,2\n3,4\n5,8\n", "root:secret\nx;y\n"] {
         std::fs::write(&path, other).unwrap();
         let expected = format!(
@@ -315,7 +314,7 @@ fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
     std::fs::create_dir(here.path().join("data")).unwrap();
     let path = here.path().join("data/a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
-    // As somebody typed it who stood elsewhere: from here nothing is found there.
+    // As typed in another working directory; the path does not exist from here.
     let typed = Source::File { path: "typed/elsewhere/a.csv".into(), columns: Default::default() };
     let found = Source::File { path: path.clone(), columns: Default::default() };
     let data = Arc::new(crate::cloud::load(&found, false, &Silent).unwrap());
@@ -330,13 +329,13 @@ fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
     };
     let source_in = |folder: &Path| match open(folder) {
         SomeRun::Whole(record) => {
-            assert_eq!(record.spec.data, *record.cloud.source(), "a run again finds it too");
+            assert_eq!(record.spec.data, *record.cloud.source(), "a repeated run finds it too");
             record.cloud.source().to_string()
         }
         SomeRun::WithoutClouds { why, .. } => why,
     };
-    let nowhere = format!("open it yourself, or record the run with its points: {}", path.display());
-    assert!(source_in(there.path()).ends_with(&nowhere), "it is still at the place from the root");
+    let nowhere = format!("open it separately, or record the run with its points: {}", path.display());
+    assert!(source_in(there.path()).ends_with(&nowhere), "its absolute path is outside the folder");
     // Both moved together.
     std::fs::create_dir(there.path().join("data")).unwrap();
     std::fs::copy(&path, there.path().join("data/a.csv")).unwrap();
@@ -344,17 +343,17 @@ fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
     assert_eq!(
         source_in(there.path()),
         there.path().join("data/a.csv").display().to_string(),
-        "from the recording"
+        "relative to the recording"
     );
     std::fs::rename(there.path().join("data/a.csv"), there.path().join("a.csv")).unwrap();
     std::fs::remove_file(&path).unwrap();
-    assert_eq!(source_in(there.path()), there.path().join("a.csv").display().to_string(), "beside it");
+    assert_eq!(source_in(there.path()), there.path().join("a.csv").display().to_string(), "next to it");
     std::fs::remove_file(there.path().join("a.csv")).unwrap();
     assert!(source_in(there.path()).ends_with(&nowhere));
 }
 
-/// Its points are there, so nothing needs the file that it names: a recording from someone else would have
-/// labels or names read from any file.
+/// The points are included, so the named file is not needed. Otherwise a recording from someone else could
+/// read labels or names from any file.
 #[test]
 fn points_in_a_recording_come_without_a_file_elsewhere() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -363,7 +362,7 @@ fn points_in_a_recording_come_without_a_file_elsewhere() {
     let source = Source::File { path: path.clone(), columns: Default::default() };
     let data = Arc::new(crate::cloud::load(&source, false, &Silent).unwrap());
     let whole = run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"));
-    // Of a file that is gone there is no copy.
+    // A missing file is not copied.
     std::fs::remove_file(&path).unwrap();
     let written = bytes(&[whole], true);
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -374,7 +373,7 @@ fn points_in_a_recording_come_without_a_file_elsewhere() {
     assert_eq!((file_in(here.path()), file_in(there.path())), (Some(path), None));
 }
 
-/// An archive may hold a link beside the recording.
+/// An unpacked archive may contain a link next to the recording.
 #[cfg(unix)]
 #[test]
 fn a_link_out_of_the_folder_is_not_followed() {
@@ -421,12 +420,12 @@ fn where_a_missing_file_lay_is_kept_when_the_runs_are_saved_again() {
         std::fs::write(&recording, again.into_inner()).unwrap();
         assert_eq!(open()[0].run.places(), runs[0].run.places(), "{keep:?}");
     }
-    // Put beside the recording, it is found again from the second saving.
+    // Next to the recording, it is found again after the second saving.
     std::fs::write(there.path().join("a.csv"), content).unwrap();
     assert!(open()[0].run.record().is_some());
 }
 
-/// As if the source had been typed otherwise.
+/// Replaces the path in a recording, as if the source had been typed differently.
 fn retyped(recording: &[u8], path: &Path, typed: &Source) -> Vec<u8> {
     let Source::File { path: typed, .. } = typed else { panic!("a file") };
     alter(recording, |json| {
@@ -447,7 +446,7 @@ fn runs_of_one_name_are_told_apart_in_the_file_and_out_of_it() {
     assert_eq!(names(&recording), ["twin", "twin (2)", "twin (3)"]);
     let picked = recording.pick(Some("twin (2)"), Path::new("a.warpscope")).unwrap();
     assert!(std::ptr::eq(picked, &recording.runs[1]));
-    // A file by somebody who did not take care reads the same.
+    // A carelessly written file reads the same.
     let careless = alter(&written, |json| json.replace("twin (2)", "twin").replace("twin (3)", "tw\\nin"));
     assert_eq!(names(&read_bytes(&careless, Points::Leave).unwrap()), ["twin", "twin (2)", "tw in"]);
 }
@@ -585,17 +584,17 @@ fn what_is_no_recording_is_said_in_one_sentence() {
     let other_zip = zip.finish().unwrap().into_inner();
     let cases: [(Vec<u8>, &str); 13] = [
         (Vec::new(), "not a recording: the file is empty: "),
-        (b"x,y\n1,2\n".to_vec(), "not a recording: it is no zip archive: "),
-        (other_zip, "not a recording: there is no recording.json in the archive: "),
+        (b"x,y\n1,2\n".to_vec(), "not a recording: it is not a zip archive: "),
+        (other_zip, "not a recording: the archive has no recording.json: "),
         (whole[..whole.len() / 2].to_vec(), "damaged: zip archive: "),
         (flipped, "damaged: "),
         (
             replace("\"warpscope recording\"", "\"something else\""),
-            "not a recording: recording.json does not say that it is one: ",
+            "not a recording: recording.json does not identify it as a recording: ",
         ),
         (
             replace("\"schema_version\": 1", "\"schema_version\": 7"),
-            "a newer recording: its schema is version 7, and 1 is the last that is read here; open it with \
+            "a newer recording: its schema is version 7, but this program reads up to 1; open it with \
              Warpscope ",
         ),
         (replace("\"clouds\": [", "\"clouds\": [7, "), "damaged: recording.json: "),
@@ -605,14 +604,14 @@ fn what_is_no_recording_is_said_in_one_sentence() {
         ),
         (
             replace("\"rows\": 40", "\"rows\": 41"),
-            "damaged: clouds/0/points.npy: it is not of type <f4 and shape [41, 2]: ",
+            "damaged: clouds/0/points.npy: expected type <f4 and shape [41, 2]: ",
         ),
         (
             replace("\"origin\": 0.0", "\"origin\": 1.0"),
             "damaged: cloud 0: the points are not those that the fingerprint names: ",
         ),
-        (replace("\"k\": 3", "\"k\": 0"), "damaged: run 1: k = 0: must be at least 1: "),
-        (replace("\"cloud\": 0", "\"cloud\": 9"), "damaged: run 1: it has no cloud 9: "),
+        (replace("\"k\": 3", "\"k\": 0"), "damaged: run 1: k = 0: a query asks for one neighbour or more: "),
+        (replace("\"cloud\": 0", "\"cloud\": 9"), "damaged: run 1: there is no cloud 9: "),
     ];
     for (content, expected) in cases {
         let message = read(&content);
@@ -646,14 +645,14 @@ fn arrays_that_would_lead_astray_are_refused() {
     let cases: [(Damage<'_>, &str); 7] = [
         (&|record| record.query_rows[3] = 20, "query row 20: the cloud has 20 rows"),
         (&|record| record.neighbors.indices[5] = 20, "neighbour 20: the cloud has 20 rows"),
-        (&|record| record.neighbors.squared_distances[5] = f32::NAN, "a squared distance is NaN"),
+        (&|record| record.neighbors.squared_distances[5] = f32::NAN, "invalid squared distance NaN"),
         (&|record| record.samples[2].repeat = u32::MAX, "repeat 4294967295 of"),
-        (&|record| record.samples[2].duration_ms = f64::NAN, "a sample took NaN ms"),
+        (&|record| record.samples[2].duration_ms = f64::NAN, "invalid sample: NaN ms"),
         (
             &|record| record.measured = one_merge_less(&record.measured),
             "a query has more history than merges",
         ),
-        (&|record| record.convergence.starts.swap(1, 3), "the convergence history has no order"),
+        (&|record| record.convergence.starts.swap(1, 3), "the convergence history is not in order"),
     ];
     for (change, expected) in cases {
         let message = refused(change).unwrap_err();
@@ -661,7 +660,7 @@ fn arrays_that_would_lead_astray_are_refused() {
     }
 }
 
-/// The same counters with a single merge of the first query.
+/// The same counters with only one merge for the first query.
 fn one_merge_less(measured: &Measured) -> Measured {
     let columns = measured.columns().map(|(name, values)| (name.to_owned(), values.to_vec()));
     Measured::new(columns.map(|(name, mut values)| {
@@ -685,7 +684,7 @@ fn whole() -> &'static [u8] {
     WHOLE.get_or_init(|| bytes(&several(), true))
 }
 
-/// Reads what may be anything, and uses what comes out as panes do.
+/// Reads arbitrary content, and uses the result as panes do.
 fn try_to_read(content: &[u8]) {
     match read_bytes(content, Points::Restore) {
         Err(why) => assert!(!why.to_string().contains(char::is_control), "{why}"),
@@ -712,7 +711,7 @@ proptest! {
         tail in any::<bool>(),
     ) {
         let mut content = whole().to_vec();
-        // The directory at the end is where most can lie.
+        // Most can go wrong in the directory at the end.
         let start = if tail { content.len() - 2000 } else { 0 };
         for (at, byte) in damage {
             let at = start + at.index(content.len() - start);
@@ -728,7 +727,7 @@ proptest! {
             &["0", "-1", "1e300", "4294967295", "18446744073709551615", "null", "\"x\"", "[]"][..],
         ),
     ) {
-        // Every number of the JSON in turn, replaced.
+        // Replaces one of the numbers in the JSON.
         let content = altered(|json| {
             let starts: Vec<usize> = json
                 .match_indices(": ")
@@ -743,7 +742,7 @@ proptest! {
     }
 }
 
-/// A cloud of two of the columns of a file, the file, and a run that searched the cloud.
+/// A cloud of two columns of a file, the file, and a run over the cloud.
 fn labelled(folder: &Path) -> (PathBuf, Arc<PointCloud>, Recorded) {
     let path = folder.join("towns.csv");
     let rows: String =
@@ -774,17 +773,17 @@ fn columns_that_are_not_coordinates_are_there_without_the_file() {
         [""; 0]
     );
     let without = read_in(folder.path(), &bytes(&[recorded], false), Points::Restore).unwrap();
-    assert_eq!(record(&without.runs[0]).cloud.file(), Some(&*path), "nothing is copied without points");
+    assert_eq!(record(&without.runs[0]).cloud.file(), Some(&*path), "no copy without points");
     std::fs::remove_file(&path).unwrap();
     let recording = read_bytes(out.get_ref(), Points::Restore).unwrap();
     let copy = record(&recording.runs[1]).cloud.file().unwrap().to_owned();
-    assert_eq!(copy.file_name(), path.file_name(), "by which readers know the format");
+    assert_eq!(copy.file_name(), path.file_name(), "the name determines the format");
     assert_eq!(names(&record(&recording.runs[1]).cloud).unwrap(), before);
-    // Saved again, it is copied from there.
+    // Saved again, it is copied from the copy.
     let mut again = Cursor::new(Vec::new());
     assert_eq!(write(&recording.runs, Keep::Points, &mut again, &Silent).unwrap(), [""; 0]);
     drop(recording);
-    assert!(!copy.exists(), "nobody reads it any more");
+    assert!(!copy.exists(), "it is no longer used");
     assert_eq!(
         names(&record(&read_bytes(again.get_ref(), Points::Restore).unwrap().runs[0]).cloud).unwrap(),
         before
@@ -797,7 +796,7 @@ fn a_file_that_is_not_copied_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let (path, cloud, recorded) = labelled(folder.path());
     let large = write::file_of_cloud(&cloud, 100, &Silent).unwrap_err();
-    assert!(large.contains("a recording holds 1.07 GB of data files"), "{large}");
+    assert!(large.contains("a recording can include at most 1.07 GB of data files"), "{large}");
     assert_eq!(write::file_of_cloud(&cloud, 10_000, &Silent), Ok(Some(std::fs::read(&path).unwrap())));
     let save = || {
         write(std::slice::from_ref(&recorded), Keep::Points, &mut Cursor::new(Vec::new()), &Silent).unwrap()
@@ -805,5 +804,5 @@ fn a_file_that_is_not_copied_is_named() {
     std::fs::write(&path, std::fs::read_to_string(&path).unwrap().replace("37,61", "38,61")).unwrap();
     assert!(save()[0].contains("it has changed since its points were read"), "{:?}", save());
     std::fs::remove_file(&path).unwrap();
-    assert!(save()[0].starts_with("the file's other columns are not kept: cannot read: "), "{:?}", save());
+    assert!(save()[0].starts_with("the file's other columns were not saved: cannot read: "), "{:?}", save());
 }

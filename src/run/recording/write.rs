@@ -1,4 +1,4 @@
-//! Runs into a recording.
+//! Writes runs to a recording.
 
 use std::io::{self, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -21,30 +21,29 @@ use crate::progress::Progress;
 use crate::run::{CloudFile, Phase, Run, SomeRun};
 use crate::{memory, text};
 
-/// Bytes of an array that say whether it is worth packing.
+/// Bytes of an array to test for compressibility.
 const PROBE: usize = 1 << 16;
 
-/// Larger files of nothing but coordinates are not copied: the points have all of it.
+/// Larger files with coordinates only are not copied, as the points contain everything.
 const MAX_PLAIN: u64 = 64 << 20;
 
-/// What is kept of the clouds.
+/// What to store of the clouds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep<'a> {
-    /// The points themselves and a copy of the file with the other columns, so that opening the recording
-    /// needs no other file.
+    /// The points and a copy of the file with its other columns, so that the recording needs no other file.
     Points,
-    /// Where they came from, from where they are read again when the recording is opened.
+    /// Their sources, which are read again when the recording is opened.
     Sources {
-        /// The folder of the recording, from which files that lie in it are found.
+        /// The recording's folder, relative to which files in it are stored.
         folder: &'a Path,
     },
 }
 
-/// Writes runs. Clouds that several of them searched are written once; of runs that are called the same, the
-/// later ones get a number. Returns a sentence for each data file that should have been copied and was not.
+/// Writes runs. Each cloud is written once; equal names of runs are made unique. Returns a sentence for each
+/// data file that could not be copied.
 ///
 /// # Errors
-/// The writer's; [`io::ErrorKind::Interrupted`] when somebody asked to stop.
+/// Errors of the writer; [`io::ErrorKind::Interrupted`] if cancelled.
 pub fn write(
     runs: &[Recorded],
     keep: Keep<'_>,
@@ -54,28 +53,28 @@ pub fn write(
     write_with(Beside::default(), runs, keep, out, progress)
 }
 
-/// What a window puts beside the runs.
+/// What a window saves along with the runs.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
-    /// What it showed, as text for [`Recording::session`](super::Recording::session).
+    /// Its state, for [`Recording::session`](super::Recording::session).
     pub session: &'a [u8],
-    /// The cloud that it showed, which no run need have searched.
+    /// The cloud that it showed, which need not belong to a run.
     pub cloud: Option<&'a Arc<PointCloud>>,
 }
 
-/// What goes into a recording beside its runs.
+/// Additional content of a recording.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Beside<'a> {
-    /// What a window showed.
+    /// The state of a window.
     pub shown: Option<Shown<'a>>,
-    /// The places of two runs that are compared, A and B.
+    /// The indices of two compared runs, A and B.
     pub compared: Option<[usize; 2]>,
 }
 
-/// The same with what lies beside them.
+/// As [`write()`], with additional content.
 ///
 /// # Errors
-/// As [`write()`]'s.
+/// Errors of [`write()`].
 pub fn write_with(
     Beside { shown, compared }: Beside<'_>,
     runs: &[Recorded],
@@ -115,7 +114,7 @@ pub fn write_with(
     for (at, Listed { file, cloud, places: known }) in clouds.list.into_iter().enumerate() {
         let places = match keep {
             Keep::Points if cloud.is_some() => Vec::new(),
-            // Where it was not found, nobody knows better than the recording that the run was read from.
+            // If the file was not found, keep the paths from the recording that the run was read from.
             _ if cloud.is_none() && !known.is_empty() => known.to_vec(),
             Keep::Points => Vec::new(),
             Keep::Sources { folder } => places(&file.source, folder),
@@ -131,9 +130,8 @@ pub fn write_with(
                     (copy, room) = (Some(bytes.len()), room.saturating_sub(bytes.len() as u64));
                 }
                 Err(_) if progress.cancelled() => return Err(io::ErrorKind::Interrupted.into()),
-                Err(why) => {
-                    missing.push(format!("the file's other columns are not kept: {why}: {}", cloud.source()))
-                }
+                Err(why) => missing
+                    .push(format!("the file's other columns were not saved: {why}: {}", cloud.source())),
             }
         }
         manifest.clouds.push(CloudEntry {
@@ -164,20 +162,20 @@ pub fn write_with(
     Ok(missing)
 }
 
-/// NAME of `FILE:NAME`, which is told from a file's own name only while the file is there.
+/// NAME of `FILE:NAME`; only an existing file distinguishes it from a colon in the file's name.
 fn part_of(path: &Path) -> Option<String> {
     let name = path.to_str()?.strip_prefix(file_of(path).to_str()?)?.strip_prefix(':')?;
     Some(name.to_owned())
 }
 
-/// The file that a cloud was read from, of at most `room` bytes, or why it cannot be copied; `None` if there
-/// is no file, or a large one without other columns.
+/// The content of the file that a cloud was read from, up to `room` bytes, or why it cannot be copied; `None`
+/// if there is no file, or only a large one without other columns.
 pub(super) fn file_of_cloud(
     cloud: &PointCloud,
     room: u64,
     progress: &dyn Progress,
 ) -> Result<Option<Vec<u8>>, String> {
-    /// Rows that are compared with the file.
+    /// Rows to compare with the file.
     const COMPARED: usize = 64;
     let Some(path) = cloud.file() else { return Ok(None) };
     let rows: Vec<u32> = cloud.spread_rows(COMPARED).map(|row| row as u32).collect();
@@ -193,14 +191,14 @@ pub(super) fn file_of_cloud(
     if size > room.min(memory::available().unwrap_or(u64::MAX) / 2) {
         let [size, most] = [size, MAX_COPIES].map(text::bytes);
         return Err(format!(
-            "it has {size}, and a recording holds {most} of data files, if memory permits; keep it beside \
-             the recording"
+            "it has {size}, but a recording can include at most {most} of data files, and less if memory is \
+             short; keep it next to the recording"
         ));
     }
     std::fs::read(file_of(path)).map(Some).map_err(|why| why.to_string())
 }
 
-/// The clouds of all runs and of the window, each once.
+/// The clouds of all runs and of the window, without duplicates.
 #[derive(Default)]
 struct Clouds<'a> {
     list: Vec<Listed<'a>>,
@@ -209,7 +207,7 @@ struct Clouds<'a> {
 struct Listed<'a> {
     file: CloudFile,
     cloud: Option<&'a Arc<PointCloud>>,
-    /// Where its file lay once, where it is not there.
+    /// Stored paths of its file, if the cloud is missing.
     places: &'a [PathBuf],
 }
 
@@ -217,7 +215,7 @@ impl<'a> Clouds<'a> {
     fn place(&mut self, file: CloudFile, cloud: Option<&'a Arc<PointCloud>>, places: &'a [PathBuf]) -> usize {
         match self.list.iter().position(|known| known.file == file) {
             Some(at) => {
-                // The same cloud may be there for one run and not for another.
+                // The same cloud may be available for one run and not for another.
                 let known = &mut self.list[at];
                 known.cloud = known.cloud.or(cloud);
                 known.places = if known.places.is_empty() { places } else { known.places };
@@ -253,7 +251,7 @@ impl<W: Write + Seek> Writer<'_, W> {
         Ok(())
     }
 
-    /// The clouds are given by their places in [`Manifest::clouds`].
+    /// The clouds are indices into [`Manifest::clouds`].
     fn run<C>(
         &mut self,
         at: usize,
@@ -262,7 +260,7 @@ impl<W: Write + Seek> Writer<'_, W> {
         run: &Run<C>,
         (cloud, query_cloud): (usize, Option<usize>),
     ) -> io::Result<RunEntry> {
-        // Field by field, so that a new one does not compile before it is written.
+        // Destructured, so that a new field cannot be forgotten.
         let Run {
             head,
             cloud: _,
@@ -364,7 +362,7 @@ impl<W: Write + Seek> Writer<'_, W> {
         } else {
             CompressionMethod::Stored
         };
-        // Without zip64 an entry ends at 4 GiB.
+        // Without zip64, an entry is limited to 4 GiB.
         let large = npy::count::<T>(shape).is_none_or(|count| count * size_of::<T>() > u32::MAX as usize / 2);
         let level = (method == CompressionMethod::Deflated).then_some(1);
         let options = SimpleFileOptions::default()
@@ -391,7 +389,7 @@ impl<W: Write + Seek> Writer<'_, W> {
     }
 }
 
-/// Whether packing saves a tenth or more.
+/// Whether compression saves at least a tenth.
 fn packs(bytes: &[u8]) -> io::Result<bool> {
     let mut packed = DeflateEncoder::new(Vec::new(), Compression::fast());
     packed.write_all(bytes)?;

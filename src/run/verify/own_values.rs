@@ -1,9 +1,8 @@
-//! Answers against the file's own 64-bit values: what it costs that searches take coordinates and distances
-//! as f32.
+//! Compares answers with the file's own 64-bit values: the effect of searching with f32 coordinates and
+//! distances.
 //!
-//! Brute force in f64 over the values as the file has them, before an origin was subtracted and before
-//! anything was rounded. It shares no code with the engines, nor with the oracle of the f32 problem
-//! ([`crate::knn::reference`]).
+//! Brute force in f64 over the values in the file, before an origin is subtracted or anything is rounded. It
+//! shares no code with the engines or with the oracle of the f32 problem ([`crate::knn::reference`]).
 
 use std::time::Instant;
 
@@ -17,27 +16,27 @@ use crate::memory;
 use crate::progress::Progress;
 use crate::text::{count, thousands};
 
-/// Points whose distances are computed together. They stand dimension by dimension, so that each loop is over
-/// points.
+/// Points whose distances are computed together. They are stored dimension by dimension, so that inner loops
+/// run over points.
 const BLOCK: usize = 256;
 
-/// Queries that take a block one after another while it is in a core's cache.
+/// Queries that process a block together while it is in a core's cache.
 const GROUP: usize = 16;
 
-/// A comparison predicted to take longer is refused.
+/// Comparisons predicted to take longer are refused.
 const MOST_SECONDS: f64 = 600.0;
 
-/// How answers compare with the nearest neighbours by the file's own values. Points are equally far where the
-/// difference of their distances is no more than the rounding of f64.
+/// How answers compare with the nearest neighbours by the file's own values. Distances that differ by no more
+/// than f64 rounding are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct OwnValues {
     pub queries: u64,
-    /// Queries that have another point than the nearest at some rank, one that is not equally far.
+    /// Queries with a point at some rank that is farther than the nearest one.
     pub different: u64,
-    /// Those of them that name a point which is not among the nearest; the others have the right points in
+    /// Of these, queries with a point that is not among the nearest; the others have the right points in
     /// another order.
     pub missing: u64,
-    /// By how much the distance at a rank is more than it could be, at most, in the unit of the metric.
+    /// The largest excess of a distance at a rank, in the metric's unit.
     pub largest_excess: f64,
 }
 
@@ -50,13 +49,13 @@ impl std::ops::AddAssign for OwnValues {
     }
 }
 
-/// Why answers are not compared.
+/// Why answers cannot be compared.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OwnValuesError {
     #[error(
-        "--f64 compares {} with all {} points in 64 bits, which would take about {}; {} can be compared in \
-         ten minutes: --queries {enough}",
+        "--f64: comparing {} with all {} points in 64 bits would take about {}; {} can be compared in ten \
+         minutes: --queries {enough}",
         count(*.queries as u64, "query", "queries"),
         thousands(*.points as u64),
         duration(*.seconds),
@@ -65,13 +64,13 @@ pub enum OwnValuesError {
     TooLong {
         queries: usize,
         points: usize,
-        /// As predicted.
+        /// The predicted time.
         seconds: f64,
-        /// How many queries take no longer than is accepted.
+        /// The number of queries that fit in the time limit.
         enough: usize,
     },
     #[error(
-        "--f64 needs {} MiB of memory for {} points in 64 bits, and that is not free",
+        "--f64 needs {} MiB of memory for {} points in 64 bits, but less is free",
         *.bytes >> 20,
         thousands(*.points as u64)
     )]
@@ -91,19 +90,19 @@ fn duration(seconds: f64) -> String {
 /// A problem's points and queries in f64.
 pub struct Values<'a> {
     problem: &'a Problem,
-    /// d, as it is searched.
+    /// d, as searched.
     dims: usize,
-    /// Blocks of d × [`BLOCK`] values; the last is filled up with NaN.
+    /// Blocks of d × [`BLOCK`] values; the last is padded with NaN.
     blocks: Vec<f64>,
     /// q × d.
     queries: Vec<f64>,
 }
 
 impl<'a> Values<'a> {
-    /// Takes the values of `cloud`, and of `queries`, which may be the same.
+    /// Takes the values of `cloud`, and of `queries`, which may be the same cloud.
     ///
     /// # Errors
-    /// [`OwnValuesError::Memory`], and [`OwnValuesError::TooLong`] by the time that a few queries take.
+    /// [`OwnValuesError::Memory`], and [`OwnValuesError::TooLong`] as extrapolated from a few queries.
     pub fn new(
         problem: &'a Problem,
         cloud: &PointCloud,
@@ -132,7 +131,7 @@ impl<'a> Values<'a> {
         Ok(values)
     }
 
-    /// Predicts the whole by a group of queries for each thread.
+    /// Predicts the total time from one group of queries per thread.
     fn check_time(&self, most: f64) -> Result<(), OwnValuesError> {
         let q = self.problem.q();
         let sample = q.min(GROUP * rayon::current_num_threads());
@@ -150,7 +149,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Compares an engine's answer, in positions, with the nearest by these values.
+    /// Compares an engine's answer, as positions, with the nearest neighbours by these values.
     ///
     /// # Errors
     /// [`OwnValuesError::Cancelled`].
@@ -181,7 +180,7 @@ impl<'a> Values<'a> {
         all
     }
 
-    /// `nearest` are squared distances, ascending; `found` positions, the query's own among them.
+    /// `nearest` has squared distances, ascending; `found` has positions, including the query's own row.
     fn compare_query(&self, query: usize, nearest: &[f64], found: &[u32]) -> OwnValues {
         let own = self.problem.own_row(query);
         let named =
@@ -200,8 +199,8 @@ impl<'a> Values<'a> {
         OwnValues { queries: 1, different: different.into(), missing: missing.into(), largest_excess: excess }
     }
 
-    /// Whether two squared distances differ by no more than the rounding of f64: of their sum and, on a
-    /// sphere, of unit vectors.
+    /// Whether two squared distances differ by no more than f64 rounding: of their sum and, on a sphere, of
+    /// unit vectors.
     fn is_as_far(&self, one: f64, other: f64) -> bool {
         let relative = (self.dims as f64 + 4.0) * f64::EPSILON;
         let absolute = if self.problem.metric() == Metric::L2 { 0.0 } else { 8.0 * f64::EPSILON };
@@ -218,10 +217,10 @@ impl<'a> Values<'a> {
             .sum()
     }
 
-    /// The squared distances of each query's nearest points, as many as are reported, ascending.
+    /// The squared distances of each query's k nearest points, ascending.
     fn nearest(&self, queries: std::ops::Range<usize>) -> Vec<Vec<f64>> {
         let (k, problem) = (self.problem.reported_k(), self.problem);
-        // The query's own row, which is left out, is found like any other and taken out at the end.
+        // The query's own row, if excluded, is found like any other and removed at the end.
         let kept = k + 1;
         let mut lists: Vec<Nearest> = queries.clone().map(|_| Nearest::new(kept)).collect();
         let mut distances = [0.0; BLOCK];
@@ -241,7 +240,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The squared distances of a block's points from one place.
+/// The squared distances between a block's points and a target.
 fn squared_distances(block: &[f64], target: &[f64], distances: &mut [f64; BLOCK]) {
     *distances = [0.0; BLOCK];
     for (values, target) in block.chunks_exact(BLOCK).zip(target) {
@@ -252,7 +251,7 @@ fn squared_distances(block: &[f64], target: &[f64], distances: &mut [f64; BLOCK]
     }
 }
 
-/// A query's nearest so far: more than are asked for, and cut to these whenever the list is full.
+/// A query's nearest points so far. The list grows beyond `kept` and is cut whenever it is full.
 struct Nearest {
     kept: usize,
     list: Vec<(f64, u32)>,
@@ -265,7 +264,7 @@ impl Nearest {
     }
 
     fn take(&mut self, first: usize, distances: &[f64; BLOCK]) {
-        // What fills up the last block is NaN, which is not below any bound.
+        // Padding is NaN, which is not below any bound.
         if !distances.iter().any(|&distance| distance < self.bound) {
             return;
         }
@@ -284,10 +283,10 @@ impl Nearest {
     }
 }
 
-/// How a row becomes what is searched.
+/// Converts a row to the searched vector.
 pub(in crate::run) struct Place {
     metric: Metric,
-    /// With [`Metric::Haversine`].
+    /// For metrics on the sphere.
     globe: Option<Globe>,
 }
 
@@ -317,7 +316,7 @@ impl Place {
         match (self.metric, self.globe) {
             (Metric::Haversine | Metric::Sky, Some(globe)) => globe.unit_of(cloud, row).to_vec(),
             (metric, _) if metric.is_of_directions() => {
-                // Scaled first, so that no square is lost.
+                // Scaled first, to avoid overflow and underflow of squares.
                 let largest = values().fold(0.0f64, |largest, value| largest.max(value.abs()));
                 let length = values().map(|value| (value / largest).powi(2)).sum::<f64>().sqrt();
                 values().map(|value| value / largest / length).collect()
@@ -337,7 +336,7 @@ mod tests {
     use crate::knn::reference;
     use crate::progress::Silent;
 
-    /// The answer of the f32 problem, by its oracle.
+    /// The answer of the f32 problem, from its oracle.
     fn answer(problem: &Problem) -> Neighbors {
         let of: Vec<_> = (0..problem.q()).map(|query| reference::neighbours(problem, query)).collect();
         let indices = of.iter().flat_map(|(positions, _)| positions.clone()).collect();
@@ -368,8 +367,8 @@ mod tests {
 
     #[test]
     fn what_rounding_to_f32_swaps_is_counted() {
-        // From row 0, row 1 is farther than row 2 by less than f32 can tell, and the first of equals is
-        // taken. Row 3 sees both the same.
+        // From row 0, row 1 is farther than row 2 by less than f32 resolves, and the first of equals is
+        // chosen. For row 3 both are equal.
         let close = cloud(1, vec![0.0, 1.0 + 1e-9, 1.0, 1e9]);
         let of_first =
             |k: usize| RunSpec { k, queries: QuerySpec::Rows(vec![0]), exclude_self: true, ..spec() };
@@ -377,7 +376,7 @@ mod tests {
         assert_eq!((one.queries, one.different, one.missing), (1, 1, 1), "{one:?}");
         assert!((one.largest_excess - 1e-9).abs() < 1e-15, "{one:?}");
         let two = compared(&of_first(2), &close, None);
-        assert_eq!((two.different, two.missing), (1, 0), "both are there, in another order");
+        assert_eq!((two.different, two.missing), (1, 0), "both are found, in another order");
         // Equal in f64, too: no difference.
         assert_eq!(compared(&of_first(1), &cloud(1, vec![0.0, 1.0, 1.0, 1e9]), None).different, 0);
     }
@@ -393,7 +392,7 @@ mod tests {
             ..spec()
         };
         assert_eq!(compared(&spec, &places, None).different, 0);
-        // The second place instead of the first, two degrees farther.
+        // The second point instead of the first, two degrees farther.
         let wrong = Neighbors { k: 2, indices: vec![0, 2], squared_distances: vec![0.0, 1.0] };
         let found = compared(&spec, &places, Some(wrong.clone()));
         assert!((found.largest_excess - 222.39).abs() < 0.01 && found.missing == 1, "{found:?}");
@@ -415,9 +414,7 @@ mod tests {
         let problem = build_problem(&spec(), &data, None).unwrap();
         let why = Values::new(&problem, &data, &data).unwrap().check_time(1e-9).unwrap_err().to_string();
         assert!(
-            why.starts_with(
-                "--f64 compares 300 queries with all 300 points in 64 bits, which would take about "
-            ),
+            why.starts_with("--f64: comparing 300 queries with all 300 points in 64 bits would take about "),
             "{why}"
         );
         assert!(why.ends_with("1 can be compared in ten minutes: --queries 1"), "{why}");

@@ -1,7 +1,7 @@
-//! The worker with an engine that fails in every way it can, drawn from a seed: it must go on answering, and
-//! rightly.
+//! Soak test: the worker with an engine that fails in random ways. The worker must survive each failure and
+//! give correct answers afterwards.
 //!
-//! `WARPSCOPE_SOAK=ACTIONS[,SEED[,FIRST]]`, as `scripts/soak` sets it, submits as many jobs; see
+//! `WARPSCOPE_SOAK=ACTIONS[,SEED[,FIRST]]` sets the number of jobs, as in `scripts/soak`; see
 //! `tests/soak.rs`.
 
 use std::ops::Range;
@@ -17,11 +17,11 @@ use crate::knn::{
     Problem, Search, SetupPhase,
 };
 
-/// What goes wrong in the job that is submitted.
+/// The behaviour of the engine during a job.
 #[derive(Clone, Copy, Debug, PartialEq, strum::EnumIter)]
 enum Mood {
     Well,
-    /// Well, but slow enough to be cancelled or replaced.
+    /// Correct, but slow enough to be cancelled or replaced.
     Slow,
     DoesNotOpen,
     OpeningPanics,
@@ -29,16 +29,16 @@ enum Mood {
     PreparingPanics,
     DeviceMemory,
     HostMemory,
-    /// The driver refuses what was free before.
+    /// The driver refuses memory that was reported as free.
     MemoryRefused,
-    /// A kernel takes the device with it.
+    /// A kernel makes the device unusable.
     DeviceLost,
     /// The device fails in the second chunk.
     DeviceFails,
     SearchPanics,
     CollectPanics,
     DownloadFails,
-    /// It panics, and once more when it is closed.
+    /// Panics, and panics again when closed.
     ClosingPanics,
 }
 
@@ -47,7 +47,7 @@ impl Mood {
         <Self as strum::IntoEnumIterator>::iter().collect()
     }
 
-    /// How the job ends if nothing else ends it.
+    /// Whether the event is the expected end of a job that is neither cancelled nor replaced.
     fn expected(self, event: &Event) -> bool {
         let error = match event {
             Event::Progress { .. } => return false,
@@ -77,7 +77,7 @@ impl Mood {
     }
 }
 
-/// The mood of the latest job, by its place among all.
+/// The mood of the latest job, as an index into [`Mood::all`].
 #[derive(Clone)]
 struct Moods(Arc<AtomicU32>);
 
@@ -94,7 +94,7 @@ fn panics() -> ! {
 struct Moody {
     plain: Plain,
     moods: Moods,
-    /// Whether it was asked for something in the mood to panic when it is closed.
+    /// Whether it panics when closed.
     breaks: bool,
     /// Whether its device is lost.
     lost: AtomicBool,
@@ -215,7 +215,7 @@ impl Search for MoodySearch<'_> {
     }
 }
 
-/// The first event that ends a job.
+/// The event that ends a job.
 fn end_of(worker: &Worker, what: &str) -> Event {
     let began = Instant::now();
     loop {
@@ -228,7 +228,8 @@ fn end_of(worker: &Worker, what: &str) -> Event {
     }
 }
 
-/// The answer of a well engine over 0, 1, 4, 9, …, k = 3: the row itself, then its neighbours on both sides.
+/// Checks the answer of a correct engine over 0, 1, 4, 9, … with k = 3: the row itself, then its neighbours
+/// on both sides.
 fn assert_right(record: &RunRecord, rows: usize, what: &str) {
     assert_eq!(record.neighbors.queries(), rows, "{what}");
     for query in 0..rows {
@@ -275,7 +276,7 @@ fn the_worker_goes_on_answering_whatever_its_engines_do() {
         rng.set_stream(action);
         let mut below = |end: u32| rng.next_u32() % end;
         let at = below(all.len() as u32) as usize;
-        // What is replaced or cancelled must be slow; an engine that is open does not fail to open.
+        // Jobs to be replaced or cancelled must be slow; an open engine cannot fail to open.
         let (rows, then) = (4 + below(30) as usize, below(4));
         let mood = if then < 2 { Mood::Slow } else { all[at] };
         let what = format!("job {action} of seed {seed}, {mood:?}");
@@ -308,7 +309,7 @@ fn the_worker_goes_on_answering_whatever_its_engines_do() {
                 worker.cancel();
                 match end_of(&worker, &what) {
                     Event::Failed { id, error: RunError::Cancelled } => assert_eq!(id, action, "{what}"),
-                    // It was done already.
+                    // It was already complete.
                     Event::Finished { id, record } => {
                         assert_eq!(id, action, "{what}");
                         assert_right(&record, rows, &what);
@@ -319,7 +320,7 @@ fn the_worker_goes_on_answering_whatever_its_engines_do() {
             }
             1 => {
                 std::thread::sleep(Duration::from_millis(u64::from(below(3))));
-                // Nothing more is heard of the first one.
+                // The first job sends no further events.
                 worker.submit(Job { id: action + 1_000_000, ..job(action) });
                 let Event::Finished { id, record } = end_of(&worker, &what) else { panic!("{what}") };
                 assert_eq!(id, action + 1_000_000, "{what}");
@@ -335,13 +336,13 @@ fn the_worker_goes_on_answering_whatever_its_engines_do() {
                 ends[at] += 1;
             }
         }
-        assert!(worker.try_recv().is_none(), "{what}: something is said after its end");
+        assert!(worker.try_recv().is_none(), "{what}: an event after the job's end");
     }
     println!(
         "{actions} jobs of seed {seed}: {cancelled} cancelled, {replaced} replaced, and by mood {:?}",
         all.iter().zip(ends).collect::<Vec<_>>()
     );
-    // And at last one that is well.
+    // Finally a correct one.
     moods.0.store(0, Ordering::Release);
     worker.submit(Job {
         id: 1,

@@ -579,7 +579,7 @@ mod tests {
         let fewer = file_in(&folder, "fewer.csv", "u\n0\n1\n");
         let why = done(&asked, &fewer).expect_err("other rows");
         assert!(
-            why.starts_with("the clouds are not of the same rows: 4 points here and 2 there: ")
+            why.starts_with("the clouds have different rows: 4 points here and 2 there: ")
                 && why.ends_with("fewer.csv"),
             "{why}"
         );

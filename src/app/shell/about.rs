@@ -72,7 +72,6 @@ impl App {
     }
 }
 
-
 /// Draws the About window while it is open.
 pub fn about_ui(ui: &Ui, facts: &[(&'static str, String)], palette: &Palette, actions: &mut Actions) {
     let mut open = true;
@@ -103,7 +102,6 @@ pub fn about_ui(ui: &Ui, facts: &[(&'static str, String)], palette: &Palette, ac
         actions.send(Action::CloseAbout);
     }
 }
-
 
 /// The strip of first-launch hints above the panes.
 pub fn hints_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {

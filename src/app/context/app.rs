@@ -243,7 +243,6 @@ impl App {
         Ended::Cancelled
     }
 
-    /// Logs a failure.
     pub(in crate::app) fn failed(&mut self, about: About, why: impl Into<String>) -> Ended {
         let why = why.into();
         self.session.log.error(about, why.clone());
@@ -354,7 +353,6 @@ pub struct Handles {
     pub focus_when_answered: bool,
     pub picture_of_lesson: Picture,
     pub projecting: Projecting,
-    /// Computation of the values that colour points.
     pub coloring: Coloring,
     /// The next answer for which to compute the expected convergence.
     pub theory_wanted: Option<Answered>,
@@ -364,7 +362,6 @@ pub struct Handles {
     pub manual: CommonMarkCache,
     /// The renderer; `None` in tests of the logic.
     pub render_state: Option<egui_wgpu::RenderState>,
-    /// The points on the GPU.
     pub gpu: Option<Gpu>,
 }
 
@@ -424,7 +421,6 @@ pub enum Written {
     Session(SessionFile),
 }
 
-/// A file being written.
 pub struct Exporting {
     pub what: Written,
     pub path: PathBuf,

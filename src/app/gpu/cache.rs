@@ -223,7 +223,6 @@ fn selected(cloud: &PointCloud, rows: Option<&Arc<[u32]>>) -> Rows {
 
 // Drawing within egui's frames.
 
-/// A picture of points for one pane.
 pub struct PointsCallback(pub Drawing);
 
 /// Creates the renderer and registers it with egui's.

@@ -58,7 +58,6 @@ pub struct FrameTimes {
 }
 
 impl FrameTimes {
-    /// The method's name for display.
     pub fn name(&self) -> String {
         way(self.method, self.level_of_detail)
     }

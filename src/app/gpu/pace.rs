@@ -109,7 +109,6 @@ impl Pace {
         self.views.lock().ok()?.get(&view).map(|(_, progress)| *progress)
     }
 
-    /// Marks the beginning of a window frame.
     pub fn begin_frame(&self) {
         self.frame.fetch_add(1, Ordering::Relaxed);
     }

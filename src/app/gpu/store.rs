@@ -54,7 +54,6 @@ impl Stored {
         self.id
     }
 
-    /// Number of rows.
     pub fn rows(&self) -> u32 {
         self.rows
     }

@@ -291,7 +291,6 @@ impl<C: 'static> Jobs<C> {
         Some(cancel)
     }
 
-    /// Whether a task of this kind is running.
     pub fn has<A, T>(&self, kind: &Kind<C, A, T>) -> bool {
         self.rows.iter().any(|(slot, _)| *slot == kind.slot)
     }

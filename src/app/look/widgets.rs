@@ -73,7 +73,6 @@ pub fn wide_field_ui(
     response
 }
 
-/// The error of a field, if any.
 pub fn error_ui(ui: &mut Ui, field: Field, errors: &[FieldError], palette: &Palette) {
     if let Some(error) = errors.iter().find(|error| error.field == field) {
         ui.label(RichText::new(&error.sentence).color(palette.error).small());
@@ -98,7 +97,6 @@ pub fn keys_text(ctx: &egui::Context, shortcut: &egui::KeyboardShortcut) -> Stri
     text.replace('⏴', "←").replace('⏵', "→").replace('⏶', "↑").replace('⏷', "↓")
 }
 
-/// A command as a button.
 pub fn command_ui(ui: &mut Ui, command: Command, actions: &mut Actions) -> Response {
     let mut tooltip = command.tooltip().to_owned();
     if let Some(shortcut) = command.shortcut() {

@@ -26,7 +26,6 @@ pub enum QueryKind {
     /// A number of rows, sampled with the seed.
     #[default]
     Count,
-    /// Every row.
     All,
     /// Rows that are typed or were picked.
     Rows,

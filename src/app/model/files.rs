@@ -89,7 +89,6 @@ impl ColumnRole {
         }
     }
 
-    /// What the role means, for the tooltip.
     pub fn about(self) -> &'static str {
         match self {
             Self::Coordinate => "A dimension in which is searched.",
@@ -103,7 +102,6 @@ impl ColumnRole {
     }
 }
 
-/// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileColumn {
     pub name: String,
@@ -134,7 +132,6 @@ impl Told {
 pub struct Roles {
     pub label: Told,
     pub name: Told,
-    /// Whether rows are images.
     pub pictures: Pictured,
 }
 
@@ -170,7 +167,6 @@ impl FileRoles {
     }
 }
 
-/// A column choice as typed text.
 pub fn typed_columns(columns: &ColumnChoice) -> String {
     match columns {
         ColumnChoice::Default => String::new(),

@@ -89,12 +89,10 @@ impl Log {
         self.info(text);
     }
 
-    /// Logs a warning.
     pub fn warn(&mut self, about: About, text: impl Into<String>) {
         self.say(about, Entry::now(Level::Warning, text));
     }
 
-    /// Logs an error.
     pub fn error(&mut self, about: About, text: impl Into<String>) {
         self.say(about, Entry::now(Level::Error, text));
     }
@@ -240,7 +238,6 @@ pub struct Running {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     Cancelled,
-    /// An error message.
     Failed(String),
 }
 

@@ -148,7 +148,6 @@ pub struct Session {
     pub file: Option<SessionFile>,
     /// A restored session whose points are in another file, which is read when the user loads it.
     pub awaited: Option<Box<SavedSession>>,
-    /// The picked point.
     pub picked: Option<Picked>,
     /// Its answer, once known.
     pub answered: Option<Answered>,
@@ -172,7 +171,6 @@ pub struct Session {
     pub theory_lags: bool,
     /// The query that is dragged or typed and answered at once.
     pub live: Live,
-    /// Selected rows and queries.
     pub selection: Selection,
     /// Facts about the selection.
     pub selected: Arc<Facts>,
@@ -278,7 +276,6 @@ impl Session {
         Self { only_points: true, walked: self.walked.without_marks(), ..self.portrait() }
     }
 
-    /// The answer in one sentence.
     pub fn answer_sentence(&self) -> Option<String> {
         self.answered
             .as_ref()

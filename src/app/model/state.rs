@@ -26,7 +26,6 @@ pub struct State {
     pub draft: Draft,
     pub plane: PlaneView,
     pub space: SpaceView,
-    /// Colouring in Plane and Space.
     pub color: ColorView,
     /// Projection of clouds with more than two dimensions, in Plane and Space.
     pub projection: ProjectionView,

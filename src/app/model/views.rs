@@ -91,7 +91,6 @@ pub struct SpaceView {
     pub lines: bool,
     /// Whether to label the query and its neighbours.
     pub names: bool,
-    /// Whether colour encodes height.
     pub color_by_height: bool,
 }
 

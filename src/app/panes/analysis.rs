@@ -169,7 +169,6 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 }
 
-/// The label column chooser.
 fn labels_ui(ui: &mut Ui, view: &mut AnalysisView, session: &Session) {
     let Some(known) = session.file_columns() else { return };
     let chosen = label_column(view, session);

@@ -229,7 +229,6 @@ pub fn over_ui(
     marking
 }
 
-/// An axis chooser.
 fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, palette: &Palette) {
     ui.label(palette.weak(label));
     let name = cloud.axes().get(*axis).map_or("–", |axis| axis.name.as_str());

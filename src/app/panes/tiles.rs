@@ -149,7 +149,6 @@ impl Panes<'_> {
         response.on_hover_text("All tabs of this strip, which has no room for them.");
     }
 
-    /// The button that maximises or restores a pane.
     fn maximise_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
         let maximised = self.context.state.maximised;
         let (rect, response) =
@@ -198,7 +197,6 @@ impl Panes<'_> {
         actions.send(Command::Maximise);
     }
 
-    /// The export menu of a pane.
     fn export_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
         let actions = &mut self.context.actions;
         let response = menu_ui(ui, EXPORT, |ui| {

@@ -131,7 +131,6 @@ pub fn hints_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
     ui.add_space(2.0);
 }
 
-/// Menu entries for the sample clouds.
 pub fn samples_ui(ui: &mut Ui, actions: &mut Actions) {
     for sample in &SAMPLES {
         menu_entry_ui(ui, Button::new(sample.title), Action::OpenSample(sample), actions)

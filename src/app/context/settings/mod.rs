@@ -20,7 +20,6 @@ use serde_json::{Map, Value};
 use crate::app::model::State;
 use crate::{export, files};
 
-/// Identifies the format.
 const FORMAT: &str = "warpscope state";
 
 /// The version of the file. It is raised when a program that knows only the previous one would misread it;
@@ -163,7 +162,6 @@ pub struct Beginning {
     pub found: Option<(State, Option<String>)>,
     /// Whether `state.json` never existed, so that the first version's state may.
     pub is_first: bool,
-    /// Messages for the user.
     pub warnings: Vec<String>,
 }
 

@@ -142,7 +142,6 @@ impl App {
         Ok(Comparison::Overlap(Neighbours::of(question, &self.session), kept.unwrap_or_default()))
     }
 
-    /// Starts a comparison with another file.
     pub(in crate::app) fn compare_with(&mut self, kind: AnalysisKind, path: PathBuf) {
         let path = absolute(&path);
         match self.asked_of(kind, &path) {

@@ -102,12 +102,10 @@ impl AnalysisKind {
         self.words()[0]
     }
 
-    /// The column in exported rows.
     pub const fn column(self) -> &'static str {
         self.words()[1]
     }
 
-    /// Description of the value, for the tooltip.
     pub const fn about(self) -> &'static str {
         self.words()[2]
     }
@@ -329,7 +327,6 @@ pub enum AnalysisAction {
     Start,
     /// Opens a dialog for the other file of a comparison.
     Browse(AnalysisKind),
-    /// Compares with this file.
     Against(AnalysisKind, PathBuf),
 }
 

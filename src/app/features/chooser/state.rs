@@ -10,11 +10,9 @@ use crate::app::features::analysis::state::AnalysisKind;
 pub enum AskedBy {
     /// A cloud or recording to open.
     Data,
-    /// The file of queries.
     Queries,
     /// The other file of a comparison.
     Against(AnalysisKind),
-    /// The target of an export.
     Export,
 }
 
@@ -177,7 +175,6 @@ impl Chooser {
     }
 }
 
-/// The text of a folder and a name.
 pub fn with_name(folder: &Path, name: &str, is_folder: bool) -> String {
     let mut text = folder.join(name).display().to_string();
     if is_folder && !text.ends_with(MAIN_SEPARATOR) {

@@ -188,7 +188,6 @@ impl App {
         }
     }
 
-    /// Colours by the chosen label column.
     pub(in crate::app) fn color_by_label(&mut self) {
         if let Some(label) = self.session.roles.label.column() {
             self.state.color.choose(ColorBy::Column(label.key.clone()));

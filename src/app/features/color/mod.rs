@@ -64,7 +64,6 @@ pub enum Request {
         /// Red, green and blue, by name or by number.
         keys: [String; 3],
     },
-    /// Distances to a point.
     Distance {
         cloud: Arc<PointCloud>,
         /// In the file's coordinates.
@@ -76,7 +75,6 @@ pub enum Request {
     Rank(Answered),
     /// A value of every query of a run.
     Counted(Arc<RunRecord>, ColorBy),
-    /// An analysis of all rows' neighbours.
     Analysed(Arc<Analysed>, AnalysisKind),
     /// A comparison with another file.
     Against(Arc<Against>),

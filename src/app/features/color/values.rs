@@ -122,7 +122,6 @@ pub fn colors_channel(colors: Vec<[f64; 3]>) -> Channel {
     }
 }
 
-/// A column as a channel.
 pub fn column_channel(title: &str, values: &Values) -> Channel {
     let (numbers, categories, missing) = match values {
         Values::Numbers(values) => {
@@ -225,7 +224,6 @@ pub fn distances(cloud: &PointCloud, place: &[f64], metric: Metric) -> Vec<f32> 
     values
 }
 
-/// The unit of distances.
 pub fn unit(metric: Metric) -> &'static str {
     match metric {
         Metric::L2 => "in the cloud's units",
@@ -236,7 +234,6 @@ pub fn unit(metric: Metric) -> &'static str {
     }
 }
 
-/// Distances as a channel.
 pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middle: bool) -> Channel {
     let values = distances(cloud, place, metric);
     let missing = missing(&values);

@@ -29,7 +29,6 @@ pub static PREVIEW: Kind<App, (), Result<Records, FormatError>> =
     Kind::new(Slot::Preview, "preview", App::preview_read);
 
 impl App {
-    /// Handles actions of the dialog.
     fn columns_action(&mut self, action: ColumnsAction) {
         let dialog = self.session.columns_dialog.as_mut();
         match (action, dialog) {

@@ -12,7 +12,6 @@ pub const PREVIEW: usize = 4;
 /// Up to this many coordinates are typed by name, more by number.
 const NAMED: usize = 8;
 
-/// A column in the dialog.
 #[derive(Clone, Debug)]
 pub struct ColumnRow {
     pub column: FileColumn,

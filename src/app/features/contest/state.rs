@@ -56,12 +56,10 @@ pub struct Contest {
     waiting: VecDeque<EngineId>,
     /// The running engine, with its spec.
     asked: Option<(EngineId, RunSpec)>,
-    /// When it started.
     began: Option<Instant>,
     /// Predictions from before the runs, because each run corrects later predictions.
     predicted: HashMap<EngineId, Forecast>,
     answers: HashMap<EngineId, Arc<RunRecord>>,
-    /// Why engines gave no answer.
     failures: HashMap<EngineId, String>,
     /// Number of queries that an engine answered differently from the first one.
     differing: HashMap<EngineId, usize>,
@@ -132,7 +130,6 @@ impl Contest {
         true
     }
 
-    /// Stops the comparison.
     pub fn stop(&mut self) {
         self.waiting.clear();
         self.asked = None;

@@ -21,7 +21,6 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// Handles actions of the dialog.
     fn parts_action(&mut self, action: PartsAction) {
         match action {
             PartsAction::Select(part) => {

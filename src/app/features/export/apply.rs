@@ -91,7 +91,6 @@ impl App {
         });
     }
 
-    /// Opens a dialog for the target file.
     fn browse_export(&mut self) {
         let Some(dialog) = &self.session.export else { return };
         self.browse(AskedBy::Export, PathBuf::from(dialog.path.trim()));
@@ -299,7 +298,6 @@ impl App {
         })))
     }
 
-    /// Copies a pane's table for spreadsheets.
     fn copy_table(&mut self, pane: PaneKind) {
         /// More rows are unreasonable for a clipboard and would block the window.
         const MOST: usize = 200_000;

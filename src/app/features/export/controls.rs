@@ -13,7 +13,6 @@ use crate::app::model::{Field, Ground, PictureSize};
 use crate::app::prelude::*;
 use crate::export::graph::GraphForm;
 
-/// Id of the file name field.
 const FILE: &str = "file of the export";
 
 /// Focuses the name with all text selected, so that typing replaces it.

@@ -200,7 +200,6 @@ pub struct Selected {
     /// Ascending.
     pub rows: Arc<[u32]>,
     pub record: Option<Arc<RunRecord>>,
-    /// The analysis of all rows.
     pub analysed: Option<Arc<Analysed>>,
     /// Comparisons with other files.
     pub against: Vec<Arc<Against>>,

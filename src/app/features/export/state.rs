@@ -30,7 +30,6 @@ pub const NEIGHBORS: [(&str, &str); 8] = [
 pub enum ExportKind {
     /// A pane's data as a table.
     Data(PaneKind),
-    /// The neighbours of all queries of the run.
     AllNeighbors,
     Picture(PaneKind),
     /// The run's timeline in Chrome Trace format.
@@ -168,7 +167,6 @@ impl ExportKind {
     }
 }
 
-/// Whether a path names an SVG.
 pub fn is_svg(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
 }
@@ -187,7 +185,6 @@ pub struct ExportDialog {
     pub overwrite: bool,
     /// When writing began.
     pub writing: Option<Instant>,
-    /// Settings of a pane's picture.
     pub picture: Option<PictureDraft>,
     /// Factor on the number of pixels per side.
     pub times: u8,

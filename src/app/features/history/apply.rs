@@ -30,7 +30,6 @@ impl App {
         self.history.watch(snapshot, self.session.live.movement(), now);
     }
 
-    /// Reverts the last step.
     fn undo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.done.pop_back() else { return };
@@ -39,7 +38,6 @@ impl App {
         self.history.undone.push(Step { before: after, ..step });
     }
 
-    /// Repeats the last undone step.
     fn redo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.undone.pop() else { return };

@@ -193,12 +193,10 @@ impl History {
         self.quiet = true;
     }
 
-    /// The name of the step to undo.
     pub fn undo_name(&self) -> Option<&str> {
         self.done.back().map(|step| step.name.as_str())
     }
 
-    /// The name of the step to redo.
     pub fn redo_name(&self) -> Option<&str> {
         self.undone.last().map(|step| step.name.as_str())
     }

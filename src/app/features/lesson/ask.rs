@@ -23,7 +23,6 @@ pub struct Room {
     pub is_tight: bool,
 }
 
-/// Draws the question, or its answer.
 pub fn ask_ui(
     ui: &mut Ui,
     quiz: &Quiz,

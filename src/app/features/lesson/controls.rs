@@ -22,7 +22,6 @@ pub struct Controls<'a> {
     pub asking: bool,
     /// Whether to show only what a presenter needs.
     pub brief: bool,
-    /// Whether one panel is zoomed.
     pub zoomed: bool,
     /// Text size in points; `None` for the window's own.
     pub text: Option<f32>,

@@ -258,7 +258,6 @@ impl Running {
         now - self.began >= self.seconds
     }
 
-    /// Paints the current frame.
     pub fn paint(&self, painter: &Painter, palette: &Palette, place: Place, now: f64) {
         self.still.paint(painter);
         let parts = self.moving.parts(((now - self.began) / self.seconds) as f32);

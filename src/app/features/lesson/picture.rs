@@ -27,7 +27,6 @@ use crate::palette::Palette;
 /// Minimum layout size; in less room the picture is scaled down.
 const LEAST: egui::Vec2 = vec2(960.0, 540.0);
 
-/// The current picture.
 #[derive(Default)]
 pub struct Picture {
     made: Option<Made>,
@@ -110,7 +109,6 @@ impl Picture {
         shown.max_by(|(_, a), (_, b)| a.area().total_cmp(&b.area())).map(|(panel, _)| *panel)
     }
 
-    /// Whether an animation is running.
     pub fn is_moving(&self) -> bool {
         self.motion.is_some()
     }

@@ -12,7 +12,6 @@ use crate::lesson::lessons::{Choice, Lesson, Take};
 use crate::lesson::own_data::Own as OwnData;
 use crate::progress::Progress;
 
-/// The result of a recording.
 pub struct Recorded {
     /// Takes of the GPU, or else of the twin.
     pub takes: Vec<Take>,

@@ -213,7 +213,6 @@ fn drag_ui(
     end_ui(ui, response, held, actions);
 }
 
-/// Ends a drag.
 fn end_ui(ui: &Ui, response: &Response, held: &mut Option<Held>, actions: &mut Actions) {
     if !response.dragged() {
         // egui also ends a drag on Escape, which must cancel instead.

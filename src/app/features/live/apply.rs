@@ -40,7 +40,6 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// Handles actions of the live query.
     pub(in crate::app) fn live_action(&mut self, action: LiveAction) {
         let held = self.session.live.is_held();
         match action {
@@ -266,7 +265,6 @@ impl App {
         }
     }
 
-    /// Cancels the pending request.
     fn cancel_ask(&mut self) {
         if !self.session.live.is_waiting() {
             return;

@@ -114,7 +114,6 @@ pub struct Target {
     pub way: Option<[f64; 2]>,
 }
 
-/// Actions of the live query.
 #[derive(Clone, Debug)]
 pub enum LiveAction {
     /// Begin a drag.

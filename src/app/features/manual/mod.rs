@@ -30,7 +30,6 @@ pub fn cache() -> CommonMarkCache {
     cache
 }
 
-/// Draws the manual while it is open.
 pub fn manual_ui(
     ui: &Ui,
     session: &Session,

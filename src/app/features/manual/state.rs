@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-/// A document of the repository.
 pub struct Document {
     /// Path in the repository, as used in links.
     pub path: &'static str,

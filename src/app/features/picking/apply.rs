@@ -59,7 +59,6 @@ pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> =
     Kind::new(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
 
 impl App {
-    /// Handles actions of panes.
     fn pick_action(&mut self, action: PickAction) {
         match action {
             PickAction::Tool(tool) => self.session.tool = tool,

@@ -138,7 +138,6 @@ fn collect(count: usize, chosen: impl Fn(usize) -> bool + Sync, progress: &dyn P
 
 // Benchmark of picking in a window of 1280 × 800, printed by `benches/pick.rs`.
 
-/// Times of one kind of picking.
 #[derive(Clone, Debug)]
 pub struct PickTimes {
     /// Such as "rectangle in Plane".

@@ -68,14 +68,12 @@ pub enum PickAction {
         pointer: Pos2,
         purpose: Purpose,
     },
-    /// Select all points in a region.
     Within {
         /// The camera when the region was drawn.
         eye: Eye,
         region: Region,
         how: How,
     },
-    /// Switch the tool.
     Tool(Tool),
 }
 

@@ -206,7 +206,6 @@ fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], actions: &mut Act
     }
 }
 
-/// Tool buttons in a pane's bar.
 pub fn tools_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     // Allocated as one item, which wraps as a whole.
     let width = Tool::ALL.len() as f32 * 28.0;

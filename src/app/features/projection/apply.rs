@@ -138,7 +138,6 @@ impl App {
         });
     }
 
-    /// Handles a computed projection.
     fn projected(&mut self, _: ProjectionOf, outcome: Outcome<Result<Projected, CloudError>>) {
         let kept = &mut self.handles.projecting.kept;
         match outcome {

@@ -32,7 +32,6 @@ impl ProjectionKind {
         }
     }
 
-    /// The description in the tooltip.
     pub fn about(self) -> &'static str {
         match self {
             Self::Axes => "Columns of the cloud as they are.",

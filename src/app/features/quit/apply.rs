@@ -25,7 +25,6 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// Handles a request to quit.
     fn quit(&mut self) {
         if self.session.runs.unsaved() == 0 {
             return self.leave();

@@ -64,7 +64,6 @@ impl App {
         self.jobs.start(&NAMES, Arc::clone(&names), move |progress| read(&names, &path, &headings, progress));
     }
 
-    /// Handles the end of reading.
     fn names_read(&mut self, names: Arc<RowNames>, outcome: Outcome<Result<Option<String>, FormatError>>) {
         let read = self.done("names", outcome);
         names.end(read.map_or(Some("the rest cannot be read".to_owned()), |read| {

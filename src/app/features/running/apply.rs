@@ -138,7 +138,6 @@ impl App {
         found.unwrap_or_else(broken).into_iter().for_each(|status| self.session.note_engine(status));
     }
 
-    /// Handles an event of the worker.
     fn event(&mut self, event: Event) {
         // Events of an older job are ignored.
         let current = self.session.running.as_ref().map(|running| running.id);
@@ -168,7 +167,6 @@ impl App {
         }
     }
 
-    /// Handles a finished run.
     pub(in crate::app) fn finished(&mut self, record: Arc<RunRecord>) {
         let summary = &record.summary;
         let said = format!(
@@ -190,7 +188,6 @@ impl App {
         self.contest_answered(&record);
     }
 
-    /// Shows a run on the shown cloud.
     pub(in crate::app) fn show_run(&mut self, record: Arc<RunRecord>) {
         let named = !matches!(record.spec.queries, QuerySpec::All | QuerySpec::Count(_));
         let asked = Arc::clone(&record);

@@ -28,11 +28,9 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// The comparison of two runs.
 pub static COMPARE: Kind<App, (), Arc<Compared>> = Kind::new(Slot::Compare, "compare", App::compared);
 
 impl App {
-    /// Handles actions of the pane.
     fn runs_action(&mut self, action: RunsAction) {
         let runs = &mut self.session.runs;
         match action {
@@ -347,7 +345,6 @@ impl App {
         })
     }
 
-    /// Handles a finished comparison.
     fn compared(&mut self, (): (), compared: Outcome<Arc<Compared>>) {
         if let Some(compared) = self
             .done("compare", compared)

@@ -85,7 +85,6 @@ pub enum RunsAction {
     Rename(Option<(RunId, String)>),
     /// Apply the edited name.
     TakeName,
-    /// Remove a run from the list.
     Delete(RunId),
     /// Restore the run deleted last.
     Undelete,
@@ -212,7 +211,6 @@ impl RunList {
         self.runs.iter_mut().filter(|run| run.id == id).for_each(|run| run.unsaved = true);
     }
 
-    /// Marks runs as saved.
     pub fn note_saved(&mut self, ids: &[RunId]) {
         // Also the run that was deleted while the file was being written.
         let deleted = self.deleted.as_mut().map(|(_, run)| run);
@@ -223,7 +221,6 @@ impl RunList {
             .for_each(|run| run.unsaved = false);
     }
 
-    /// Number of unsaved runs.
     pub fn unsaved(&self) -> usize {
         self.runs.iter().filter(|run| run.unsaved).count()
     }

@@ -86,7 +86,6 @@ impl App {
         })
     }
 
-    /// Handles a saved session.
     pub(in crate::app) fn session_saved(&mut self, file: SessionFile) {
         self.state.remember(&file.path);
         self.session.file = Some(file);

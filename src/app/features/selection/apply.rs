@@ -76,7 +76,6 @@ pub static NEARBY: Kind<App, (Answered, f64), Rows> = Kind {
 };
 
 impl App {
-    /// Handles actions on the selection.
     pub(in crate::app) fn select(&mut self, action: SelectAction) {
         match action {
             SelectAction::Choose { what, how, by } => self.choose(what, how, by),
@@ -239,7 +238,6 @@ impl App {
         self.jobs.start(&SELECT, Selecting { quiet, waiting }, move |progress| change.apply(&base, progress));
     }
 
-    /// Cancels a pending change.
     fn cancel_selecting(&mut self) {
         if self.jobs.stop(&SELECT) {
             self.session.log.info("cancelled");

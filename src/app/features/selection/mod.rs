@@ -29,7 +29,6 @@ pub struct Change {
     pub cloud: Arc<PointCloud>,
     /// The run whose queries are selected.
     pub record: Option<Arc<RunRecord>>,
-    /// The picked query's answer.
     pub answered: Option<Answered>,
 }
 

@@ -132,7 +132,6 @@ impl App {
         self.jobs.start(&WALK, wanted, move |progress| analysis::walk(&record, query, &resident, progress));
     }
 
-    /// Handles a computed walk.
     fn walk_done(&mut self, of: Answered, walk: Outcome<Result<Option<Walk>, RunError>>) {
         let Some(walk) = self.done("walk", walk) else {
             self.session.walked = Walked::Failed(of, "The steps of the search were not recorded.".to_owned());
@@ -147,7 +146,6 @@ impl App {
         };
     }
 
-    /// Cancels the computation and hides the walk.
     fn cancel_walk(&mut self) {
         self.jobs.stop(&WALK);
         self.state.walk.shown = false;

@@ -86,7 +86,6 @@ impl Walkthrough {
         self.walk.rows[points].iter().enumerate().map(move |(lane, &row)| (row, near >> lane & 1 == 1))
     }
 
-    /// A step, as a sentence.
     pub fn sentence(&self, at: usize) -> String {
         let step = self.step(at);
         let kth = self.kth();

@@ -44,7 +44,6 @@ pub fn row_of(typed: &str, cloud: &PointCloud, names: Option<&RowNames>) -> Resu
     })
 }
 
-/// Describes a standing in sentences.
 pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
     let (record, cloud) = (&answered.record, &answered.record.cloud);
     let metric = record.spec.metric;

@@ -129,7 +129,6 @@ const fn command_shift(key: Key) -> Keys {
     Some((Modifiers::COMMAND.plus(Modifiers::SHIFT), key))
 }
 
-/// Description of a command.
 struct Entry {
     text: &'static str,
     tooltip: &'static str,
@@ -657,12 +656,10 @@ impl Command {
         self.entry().text
     }
 
-    /// What the command does, as a sentence.
     pub fn tooltip(self) -> &'static str {
         self.entry().tooltip
     }
 
-    /// The mode in which the command is available.
     pub fn mode(self) -> Mode {
         self.entry().mode
     }

@@ -43,7 +43,6 @@ pub enum Action {
     OpenSample(&'static Sample),
     /// Open files that were dropped together.
     OpenPaths(Vec<PathBuf>),
-    /// Open the dialog for a query file.
     BrowseQueries,
     SetPlane(PlaneView),
     SetSpace(SpaceView),
@@ -98,7 +97,6 @@ pub enum Action {
     ForgetRecent,
     /// Show or hide the first-launch hints.
     ShowHints(bool),
-    /// Dismiss the error in the status line.
     DismissTrouble,
     /// Whether to keep the settings when another file is opened.
     KeepSettings(bool),

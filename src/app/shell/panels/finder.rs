@@ -11,7 +11,6 @@ const LINE: f32 = 24.0;
 
 const GAP: f32 = 1.0;
 
-/// Draws the finder while it is open.
 pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(finder) = &session.finder else { return };
     let mode = if session.lesson.open { Mode::Lesson } else { Mode::Explorer };

@@ -176,13 +176,11 @@ pub struct Channel {
     pub title: String,
     /// Unit: "per query", "radians".
     pub unit: &'static str,
-    /// The values as numbers.
     pub numbers: Option<Numbers>,
     /// The values as categories, if they are few.
     pub categories: Option<Categories>,
     /// A colour for each row ([`ColorMap::Own`]), instead of numbers and categories.
     pub colors: Option<Arc<PointValues>>,
-    /// Whether categories are the better default.
     pub prefers_categories: bool,
     /// The rows with a value, ascending, if they are few.
     pub few: Option<Arc<[u32]>>,

@@ -68,13 +68,11 @@ pub enum ColorBy {
     Axis(usize),
     /// A column of the file, by name, or by number if the name is ambiguous.
     Column(String),
-    /// The file's own colour of each point.
     FileColors,
     /// The distance of each point from the query.
     Distance,
     /// The rank of each neighbour.
     Rank,
-    /// The distance of each query's k-th neighbour.
     KthDistance,
     /// An analysis of all rows' neighbours.
     Analysis(AnalysisKind),
@@ -144,7 +142,6 @@ impl ColorBy {
         before.into_iter().chain(measures).chain([Self::Moment]).chain(analyses).collect()
     }
 
-    /// The name in the chooser.
     pub fn text(&self) -> String {
         match self {
             Self::Nothing => "nothing",
@@ -161,7 +158,6 @@ impl ColorBy {
         .to_owned()
     }
 
-    /// The description in the tooltip.
     pub fn about(&self) -> &'static str {
         match self {
             Self::Nothing => "All points in one colour.",
@@ -236,11 +232,9 @@ impl ColorView {
     }
 }
 
-/// Actions of the chooser and the legend.
 #[derive(Clone, Debug)]
 pub enum ColorAction {
     Set(ColorView),
-    /// Select the rows of a category.
     SelectCategory(usize, How),
     /// Select rows with values in a closed range.
     SelectBetween(f64, f64, How),
@@ -250,7 +244,6 @@ pub enum ColorAction {
         highest: bool,
         how: How,
     },
-    /// Retry after a failure or cancellation.
     Retry,
     /// Start or stop the replay.
     Play(bool),

@@ -45,7 +45,6 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// Records a lesson's search.
 pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = Kind {
     purpose: |lesson, fraction| {
         Some(Activity::Recording { what: format!("lesson {}", lesson.number), fraction })
@@ -58,7 +57,6 @@ pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = K
 };
 
 impl App {
-    /// Handles commands of the lesson and its visibility.
     fn lesson_command(&mut self, command: Command) {
         let held = self.session.lesson.is_held();
         match command {
@@ -351,7 +349,6 @@ impl App {
         }
     }
 
-    /// Handles a finished recording.
     pub(in crate::app) fn lesson_recorded(
         &mut self,
         lesson: &'static Lesson,
@@ -427,7 +424,6 @@ impl App {
         }
     }
 
-    /// Writes a file of the lesson in the background.
     pub(in crate::app) fn write_lesson(
         &mut self,
         file: LessonFile,

@@ -55,7 +55,6 @@ impl App {
         }
     }
 
-    /// Undoes the last move.
     pub(in crate::app) fn undo_touch(&mut self) {
         let lesson = lesson_of(self.state.lesson.number);
         let session = &mut self.session.lesson;

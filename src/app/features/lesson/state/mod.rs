@@ -16,7 +16,6 @@ pub enum LessonAction {
     /// Open a lesson by number.
     Open(u32),
     Edit(LessonDraft),
-    /// Record the lesson with the current settings.
     Record,
     /// Restore the lesson's own settings.
     Reset,
@@ -56,7 +55,6 @@ pub enum TouchAction {
     Back,
 }
 
-/// Actions of the quiz.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QuizAction {
     ChooseLane(u32),
@@ -69,7 +67,6 @@ pub enum QuizAction {
     Arrow(bool),
     /// Give the answer; after an answer, go to the next question.
     Enter,
-    /// Skip the question.
     Skip,
     /// Start over with other questions and a new score.
     Again,
@@ -83,7 +80,6 @@ pub enum PollAction {
     Hold,
     /// Return to the question without a poll.
     LetGo,
-    /// Add a vote for an option.
     Vote(usize),
     /// Set the number of votes for an option.
     Set(usize, u32),

@@ -15,7 +15,6 @@ pub struct Score {
 /// The answer being entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// A set of lanes.
     Lanes {
         /// Bit i is set if lane i is selected.
         mask: u32,
@@ -103,7 +102,6 @@ impl Quiz {
         }
     }
 
-    /// The current poll.
     pub fn poll(&mut self) -> Option<&mut Poll> {
         if let Phase::Held(poll) = &mut self.phase { Some(poll) } else { None }
     }
@@ -250,7 +248,6 @@ impl Quiz {
         Some(right)
     }
 
-    /// Goes to the next question.
     pub fn next(&mut self) {
         if self.at + 1 < self.questions.len() {
             self.at += 1;

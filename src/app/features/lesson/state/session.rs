@@ -61,7 +61,6 @@ pub enum Presenting {
     Bare,
 }
 
-/// A query from a file.
 #[derive(Clone, Debug)]
 pub struct FileQuery {
     /// All points of the file.
@@ -119,7 +118,6 @@ impl Own {
 /// Which fault is injected into the lesson's search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Breaking {
-    /// None.
     #[default]
     No,
     /// A known fault.
@@ -128,7 +126,6 @@ pub enum Breaking {
     Hunt {
         /// A random number that selects the fault.
         draw: u64,
-        /// The user's guess.
         guess: Option<Fault>,
     },
 }
@@ -157,7 +154,6 @@ pub struct LessonSession {
     pub questions_seed: Option<u64>,
     /// Moves of query and points.
     pub touch: Touch,
-    /// Quiz scores by lesson number.
     pub scores: BTreeMap<u32, Score>,
     /// The line of the pseudocode whose source is shown; the inner `None` follows the running line.
     pub source: Option<Option<usize>>,
@@ -169,7 +165,6 @@ impl LessonSession {
         self.player.as_ref().filter(|player| player.lesson.number == lesson.number)
     }
 
-    /// The settings of a lesson.
     pub fn draft(&self, lesson: &Lesson) -> LessonDraft {
         self.drafts.get(&lesson.number).cloned().unwrap_or_else(|| LessonDraft::of(lesson))
     }
@@ -186,7 +181,6 @@ impl LessonSession {
         self.quiz.as_ref().is_some_and(|quiz| quiz.is_asking() || keeps(quiz))
     }
 
-    /// The quiz score of a lesson.
     pub fn score(&self, number: u32) -> Score {
         self.scores.get(&number).copied().unwrap_or_default()
     }
@@ -289,7 +283,6 @@ impl LessonDraft {
         }
     }
 
-    /// The typed keys, if any.
     fn read_keys(&self, lesson: &Lesson, k: usize) -> Result<Option<Vec<f32>>, FieldError> {
         if self.keys.trim().is_empty() {
             return Ok(None);

@@ -59,7 +59,6 @@ impl App {
         self.jobs.start(&LOAD, Loading { job, then }, move |progress| asked.work(progress));
     }
 
-    /// Handles the end of a load.
     pub(in crate::app) fn loaded(&mut self, loading: Loading, outcome: Outcome<(Loaded, Option<FileState>)>) {
         let Loading { job, then } = loading;
         let runs = !matches!(then, Then::Show | Then::Resume(_));
@@ -273,7 +272,6 @@ struct Dropped {
     opened: Vec<PathBuf>,
     /// Data files that are not opened.
     left: Vec<PathBuf>,
-    /// Folders, which are not opened.
     folders: Vec<PathBuf>,
 }
 

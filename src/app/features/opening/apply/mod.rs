@@ -55,7 +55,6 @@ pub struct Opening {
     pub path: PathBuf,
     /// The run to show.
     pub run: Option<String>,
-    /// When reading began.
     pub began: SystemTime,
     /// The session to restore; otherwise the recording's own, or its first run.
     pub resume: Option<SavedSession>,

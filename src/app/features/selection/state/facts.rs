@@ -10,7 +10,6 @@ use crate::run::{RunRecord, analysis};
 pub struct Facts {
     /// For each axis, the selected rows with the smallest and the largest coordinate; empty without rows.
     pub extremes: Vec<(u32, u32)>,
-    /// The measures of the selected queries.
     pub measures: Vec<MeasureFacts>,
 }
 
@@ -25,7 +24,6 @@ pub struct MeasureFacts {
 }
 
 impl MeasureFacts {
-    /// The smallest and the largest value.
     pub fn range(&self) -> (u32, u32) {
         let at = |bin: Option<&(u32, u64)>| bin.map_or(0, |bin| bin.0);
         (at(self.histogram.first()), at(self.histogram.last()))
@@ -47,7 +45,6 @@ impl Facts {
         Self { extremes, measures: record.measured.columns().map(of_measure).collect() }
     }
 
-    /// A measure of the selected queries, by its column.
     pub fn measure(&self, name: &str) -> Option<&MeasureFacts> {
         self.measures.iter().find(|measure| measure.name == name)
     }

@@ -80,7 +80,6 @@ impl Selection {
         self.rows.binary_search(&row).is_ok()
     }
 
-    /// Combines this selection with another.
     pub fn combined(&self, other: Self, how: How) -> Self {
         let whole =
             |own: &[u32], others: &[u32]| others.iter().all(|number| own.binary_search(number).is_ok());
@@ -296,7 +295,6 @@ impl Nearby {
 /// Below this size, binary search is as fast as a bit table.
 const FEW: usize = 256;
 
-/// The union of two sets.
 pub fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut all = Vec::with_capacity(a.len() + b.len());
     let (mut at, mut of) = (0, 0);

@@ -430,8 +430,7 @@ pub struct Exporting {
     pub dialog: Option<Box<ExportDialog>>,
 }
 
-/// Messages after writing: the result, then what the file lacks; or the error. The flag says whether it was
-/// cancelled.
+/// After writing: the result and what the file lacks, or the error; the flag says whether it was cancelled.
 pub type Exported = (Result<Vec<String>, String>, bool);
 
 /// Writes files in the background; one export at a time.

@@ -1,5 +1,5 @@
-//! Renders the window or a pane offscreen, at any number of pixels per point or as SVG. The screen's own
-//! image has only the screen's resolution.
+//! Renders the window or a pane offscreen, at any number of pixels per point or as SVG. A screenshot would be
+//! limited to the screen's resolution.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

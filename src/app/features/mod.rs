@@ -1,6 +1,6 @@
 //! The features of the window, one folder each. `state` holds state and actions; `apply` the state changes,
 //! background tasks and the feature's row of the `table`. The rest are computations, which run on any thread,
-//! and controls, which read the state and send actions; if they fit one file, it is the feature's `mod`.
+//! and controls, which read the state and send actions; if they fit in one file, it is the feature's `mod`.
 //!
 //! | module | role | |---|---| | `color` | values that colour points, their chooser and legend | | `picking`
 //! | points under the pointer or in a region, and their other columns in the file | | `selection` | computes

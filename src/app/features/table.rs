@@ -1,5 +1,5 @@
-//! The table of features. Actions, updates and dialogs go through it in this order: the lesson precedes the
-//! features whose commands it takes over while open.
+//! The table of features. Actions, updates and dialogs go through it in this order: while open, the lesson
+//! takes over commands of later features.
 
 use crate::app::context::app::Feature;
 

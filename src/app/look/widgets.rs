@@ -79,8 +79,8 @@ pub fn error_ui(ui: &mut Ui, field: Field, errors: &[FieldError], palette: &Pale
     }
 }
 
-/// A shortcut as text, with the characters on the keys instead of their names. The window's fonts have no
-/// other arrows.
+/// A shortcut as text, with the characters on the keys instead of their names. Arrows are limited to those in
+/// the window's fonts.
 pub fn keys_text(ctx: &egui::Context, shortcut: &egui::KeyboardShortcut) -> String {
     let (text, key) = (ctx.format_shortcut(shortcut), shortcut.logical_key);
     let sign = match key {

@@ -322,7 +322,7 @@ struct Drawn {
 pub struct Scene {
     data: Drawn,
     queries: Option<Drawn>,
-    /// Projections of other query clouds, for queries at free coordinates; keyed by the cloud's address in
+    /// Projections of other query clouds, for queries that are not rows; keyed by the cloud's address in
     /// memory.
     others: Vec<(usize, PointCloud)>,
 }
@@ -338,8 +338,8 @@ fn address(cloud: &PointCloud) -> usize {
 }
 
 impl Scene {
-    /// The scene of a cloud, a query file, and the clouds of queries at free coordinates. Projections are
-    /// used only if they exist for both the cloud and the query file.
+    /// The scene of a cloud, a query file, and the clouds of queries that are not rows. Projections are used
+    /// only if they exist for both the cloud and the query file.
     pub fn of<'a>(
         cloud: Arc<PointCloud>,
         queries: Option<Arc<PointCloud>>,
@@ -376,7 +376,7 @@ impl Scene {
         self.queries.as_ref().map(|queries| &queries.drawn)
     }
 
-    /// What is drawn for a cloud: the data, the query file, or the cloud of a query at free coordinates.
+    /// What is drawn for a cloud: the data, the query file, or the cloud of a query at arbitrary coordinates.
     pub fn drawn<'a>(&'a self, cloud: &'a PointCloud) -> &'a PointCloud {
         let known = [Some(&self.data), self.queries.as_ref()]
             .into_iter()

@@ -405,7 +405,7 @@ impl Session {
         self.record.clone().or_else(|| self.answered.as_ref().map(|answered| Arc::clone(&answered.record)))
     }
 
-    /// The query of the record that is this row.
+    /// The record's query for a row of the cloud.
     pub fn query_of_row(&self, row: u32) -> Option<usize> {
         let record = self.record.as_ref().filter(|record| record.query_cloud.is_none())?;
         // Fast path: all rows are queries, in order.
@@ -510,7 +510,7 @@ mod tests {
         assert!(scene.is_projected() && scene.dims() == 3);
         assert_eq!(scene.drawn(&cloud).axes()[0].name, "PC1");
         assert_eq!((scene.drawn(&queries).len(), scene.queries().map(|queries| queries.len())), (9, Some(9)));
-        // A query at free coordinates.
+        // A query at arbitrary coordinates.
         let place = cloud_of_one(&cloud);
         let mut asked = RunRecord::clone(session.record.as_ref().expect("a run"));
         (asked.query_cloud, asked.query_rows) = (Some(Arc::clone(&place)), vec![0]);

@@ -68,7 +68,7 @@ pub struct Telling {
 }
 
 impl Telling {
-    /// What a query at free coordinates is called.
+    /// What a query at arbitrary coordinates is called.
     pub const PLACE: &str = "this place";
 
     /// Builds the summary. `beside` holds the file's other columns for the neighbours, once read; `roles` the

@@ -308,8 +308,8 @@ fn lens_ui(
     ui.painter().galley(at, galley, palette.text_weak);
 }
 
-/// The circle of radius √max_distance, which contains all neighbours and no other points; during a replay,
-/// with the bound of that moment.
+/// The circle of radius √max_distance, which contains all neighbours; every point outside is farther. During
+/// a replay, its radius is the bound at that moment.
 fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>) {
     let Some((answered, squared)) = circle_shown(view, scene, context.state, context.session) else { return };
     let (of, row) = (answered.query_cloud(), answered.row() as usize);

@@ -105,8 +105,8 @@ pub fn points_ui<const N: usize>(
         }
         None => gpu.clear(of_queries),
     }
-    // Points with values are drawn over the others. This layer and the query file's together would exceed the
-    // limit on layers.
+    // Points with values are drawn over the others. With a query file, this layer is omitted: both together
+    // would exceed the limit on layers.
     match sight.paints.over.as_ref().filter(|_| scene.queries().is_none()) {
         Some((rows, paint)) if rows.last().is_some_and(|&row| (row as usize) < cloud.len()) => {
             let points = gpu.points(of_over, cloud, &sight.axes, Some(rows));

@@ -30,8 +30,8 @@ const LEAST_ASKED: f32 = 132.0;
 /// Scale of text below the picture: 18 points on that projector.
 const SMALLER: f32 = 0.9;
 
-/// Height below the picture when presenting, in lines of text. Player and question share it, so that the
-/// picture does not move when a question opens.
+/// Height below the picture when presenting, in lines of text. The player and the question have the same
+/// height, so that the picture does not move when a question opens.
 const BELOW: f32 = 8.6;
 
 impl App {

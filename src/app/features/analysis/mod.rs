@@ -59,8 +59,8 @@ pub fn label_column(view: &AnalysisView, session: &Session) -> Option<(String, S
 /// Computes all analyses; `None` if cancelled.
 ///
 /// # Errors
-/// Why the neighbours could not be found, as a sentence. An unusable label column only replaces its own
-/// analysis by an error.
+/// Why the neighbours could not be found, as a sentence. An unusable label column fails only its own
+/// analysis.
 pub fn work(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Result<Option<Analysed>, String> {
     settled(analysed(asked, resident, progress))
 }

@@ -95,7 +95,7 @@ impl App {
         self.play_on();
         let wanted = Request::of(&self.state.color, &self.session);
         let request = wanted.as_ref().ok().and_then(Option::as_ref);
-        // A request that the wanted one only continues is finished first.
+        // A running request is completed if the wanted one merely continues it.
         if self.jobs.about(&COLOR).is_some_and(|busy| request.is_none_or(|wanted| !wanted.continues(busy))) {
             self.jobs.stop(&COLOR);
         }

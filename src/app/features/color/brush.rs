@@ -20,7 +20,7 @@ const PRIMARY: PointerButton = PointerButton::Primary;
 const LEAST: f32 = 3.0;
 
 /// A histogram over the colour scale; dragging selects by value. A brush that reaches an end of the scale
-/// includes all values beyond it, as the end's colour does.
+/// includes all values beyond that end.
 pub fn histogram_ui(
     ui: &mut Ui,
     width: f32,

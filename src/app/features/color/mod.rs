@@ -204,7 +204,7 @@ impl Request {
         }))
     }
 
-    /// Whether another request's values may be shown until these are computed: they have the same meaning and
+    /// Whether another request's values may be shown until these are computed: both have the same meaning and
     /// the same points.
     pub fn continues(&self, other: &Self) -> bool {
         match (self, other) {
@@ -331,8 +331,8 @@ impl Coloring {
     }
 
     /// Drops values with another meaning than the wanted ones; returns whether there is news since the last
-    /// call. Values of a request that is only being continued stay until the next are computed, so that
-    /// colours follow a drag.
+    /// call. If the wanted request continues the previous one, its values stay until the new ones are
+    /// computed, so that colours follow a drag.
     pub fn settle(&mut self, wanted: Option<&Request>) -> bool {
         if self.done.as_ref().is_some_and(|done| wanted.is_none_or(|wanted| !wanted.continues(&done.request)))
         {

@@ -207,8 +207,8 @@ impl ExportDialog {
         }
     }
 
-    /// Changes the extension. A typed path is otherwise kept; an offered one is numbered anew, because other
-    /// files may exist with this extension.
+    /// Changes the extension. The rest of a typed path is kept. An offered path is numbered again, because
+    /// other files may exist with this extension.
     pub fn end_in(&mut self, ending: &str) {
         if self.path == self.offered {
             self.plain.set_extension(ending);

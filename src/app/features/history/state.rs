@@ -1,8 +1,8 @@
 //! Undo and redo of selection, query and view. Text fields have their own while focused.
 //!
 //! Once per frame, the window passes a snapshot. Differences to the previous frame form a step, which is
-//! named after what changed. View movements in quick succession count as one step, and so does everything the
-//! query did during one drag. A drag that ends where it began is not a step.
+//! named after what changed. View movements in quick succession count as one step, and so does a drag of the
+//! query. A drag that ends where it began is not a step.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -36,7 +36,7 @@ pub(in crate::app) struct Snapshot {
     /// The run whose queries are selected.
     pub record: Weak<RunRecord>,
     pub picked: Option<Picked>,
-    /// The query's coordinates, if it is not a row.
+    /// The query point, if it is not a row.
     pub place: Option<Arc<PointCloud>>,
     pub rank: Option<usize>,
     /// Views of Plane and Space after a pending projection is computed.

@@ -1,5 +1,5 @@
-//! A question for a class: vote on the options, show bars, then reveal the right one. All room is reserved
-//! from the start, so that nothing moves.
+//! A question for a class: vote on the options, show bars, then reveal the right one. Space for everything is
+//! reserved from the start, so that nothing moves.
 
 use std::sync::Arc;
 
@@ -196,8 +196,8 @@ fn counts_ui(ui: &mut Ui, poll: &Poll, option: usize, rect: Rect, size: f32, pal
     response.on_hover_text(said);
 }
 
-/// Instructions for voting. After the reveal, in the same room: why the right option is right, and the
-/// misconception behind the most frequent wrong one.
+/// Instructions for voting. After the reveal they are replaced by the explanation of the right option, and
+/// the misconception behind the most frequent wrong one.
 fn reasons_ui(ui: &mut Ui, poll: &Poll, question: &Question, size: f32, palette: &Palette) {
     let wide = ui.available_width();
     let mistake = |option: usize| {

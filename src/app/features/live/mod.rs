@@ -28,8 +28,8 @@ const FINE_STEP: f32 = 1.0;
 /// Height of the notes at the bottom of Plane.
 pub const NOTES: f32 = 24.0;
 
-/// Position of a hint with this height: in the marker's half of the pane, because the lens is in the other,
-/// and clear of marker and notes.
+/// Position of a hint with this height: in the marker's half of the pane, since the lens is in the other
+/// half, and clear of the marker and the notes.
 fn hint_at(rect: Rect, mark: Pos2, height: f32) -> Pos2 {
     let upper = mark.y < rect.center().y;
     let edge = if upper { rect.top() + 6.0 } else { rect.bottom() - NOTES - height };

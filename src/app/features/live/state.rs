@@ -28,7 +28,7 @@ pub struct Before {
 
 #[derive(Clone, Debug, Default)]
 pub struct Live {
-    /// The query as a cloud of one row, if it is at free coordinates ([`Picked::Coordinates`]).
+    /// The query as a cloud of one row, if it is at arbitrary coordinates ([`Picked::Coordinates`]).
     pub place: Option<Arc<PointCloud>>,
     pub before: Option<Before>,
     /// Whether the user chose the query, so that it outlasts the next run, which otherwise shows one of its
@@ -56,7 +56,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// The query's point, if it is at free coordinates.
+    /// The query's point, if it is at arbitrary coordinates.
     pub fn place(&self) -> Option<&Arc<PointCloud>> {
         self.place.as_ref()
     }

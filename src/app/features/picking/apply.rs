@@ -115,7 +115,7 @@ impl App {
                 match picked {
                     Picked::Row(row) => self.select(SelectAction::rows(vec![row], how, by)),
                     Picked::Query(query) => self.select(SelectAction::queries(vec![query as u32], how, by)),
-                    // A query at free coordinates cannot be selected.
+                    // A query at arbitrary coordinates cannot be selected.
                     Picked::Coordinates => {}
                 }
             }

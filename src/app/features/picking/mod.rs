@@ -151,8 +151,8 @@ pub struct PickTimes {
 /// Number of corners of a hand-drawn lasso.
 const CORNERS: usize = 200;
 
-/// Times clicks, drags from row to row, rectangles and lassos in a cloud, `times` each, at positions spread
-/// over the pane.
+/// Benchmarks clicks, drags from row to row, rectangles and lassos in a cloud, `times` each, at positions
+/// spread over the pane.
 ///
 /// Selections are timed with the facts that the window shows, their ranges.
 pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {

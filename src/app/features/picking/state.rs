@@ -266,7 +266,7 @@ impl Region {
 /// hole only where the windings cancel.
 ///
 /// Of places exactly on the outline, those on its left side are inside and those on its right are outside:
-/// two adjacent lassos never share a point, and never lose one between them.
+/// two adjacent lassos never share a point or miss one between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lasso {
     bounds: Rect,

@@ -197,7 +197,7 @@ impl App {
         self.session.derived = None;
         self.session.timeline = TimelineView::default();
         self.reselect();
-        // The query stays if the user chose it or it is at free coordinates.
+        // The query stays if the user chose it or it is at arbitrary coordinates.
         let chosen = self.session.live.chosen || self.session.picked == Some(Picked::Coordinates);
         let stays = match self.session.picked {
             Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),

@@ -191,9 +191,9 @@ pub static CHECK: Kind<App, Checking, Checked> = Kind {
 };
 
 impl App {
-    /// Reports if the file of a session's cloud is missing or has changed, since the points shown are the
-    /// saved ones. `read` is when the points were read, if that was just now from this file; `is_near` says
-    /// whether a source's file may be read without asking.
+    /// Reports if the file of a session's cloud is missing or has changed since it was saved. `read` is when
+    /// the points were read, if that was just now from this file; `is_near` says whether a source's file may
+    /// be read without asking.
     pub(in crate::app) fn compare_source(
         &mut self,
         saved: &SavedSession,
@@ -267,8 +267,8 @@ impl App {
 
     /// Restores a session. `runs` are the runs of its file that are in the list, by their names in the file;
     /// `held` is the cloud contained in the file; `read` is when the points began to be read, if that was
-    /// just now from their source. `home` is the folder of the file: files outside of it are not read until
-    /// the user loads them.
+    /// just now from their source. `home` is the folder of the file: files outside it are not read until the
+    /// user loads them.
     pub(in crate::app) fn resume(
         &mut self,
         saved: &SavedSession,
@@ -362,7 +362,7 @@ impl App {
 
     /// The session's cloud, if its file, one of its runs or the window has it. Equal points may come from
     /// several files: the original file is preferred, or one of the same name that moved with the session.
-    /// Points of other files are used only if the original is missing; if it exists, it is read.
+    /// Points from other files are used only if the original is missing; otherwise the original is read.
     fn known_cloud(
         &self,
         cloud: &SavedCloud,

@@ -44,8 +44,8 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
     }
 }
 
-/// A scrolling part above a fixed footer. They are drawn in this order for the sake of Tab, so the footer's
-/// height is that of the previous frame.
+/// A scrolling part above a fixed footer. They are drawn in this order because Tab follows it, so the
+/// footer's height is that of the previous frame.
 fn above_ui<R>(ui: &mut Ui, scrolls: impl FnOnce(&mut Ui), stands: impl FnOnce(&mut Ui) -> R) -> R {
     const GAP: f32 = 6.0;
     let id = ui.scope_id().with("height below");
@@ -415,8 +415,8 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
         .on_hover_text("A query that is a row of the data is not among its own neighbours.");
 }
 
-/// The slider's maximum; larger values of k are typed. Up to the largest k of any engine, usual values would
-/// have no room.
+/// The slider's maximum; larger values of k are typed. A slider up to the largest k of any engine would leave
+/// no room for common values.
 const SLIDER_END: usize = 2048;
 
 /// k as a number and a slider. If answers are fast, the picked query follows it.

@@ -1,9 +1,11 @@
 //! The state that features act on, and the interface between shell and features.
 //!
-//! | module | contents | |---|---| | `adapter` | checks for a display and a graphics adapter | | `app` |
-//! [`app::App`]: settings, session, background tasks, queued actions | | `offscreen_render` | renders the
-//! window or a pane offscreen: larger, or as SVG | | `settings` | settings on disk, and recovery from failed
-//! starts |
+//! | module | contents |
+//! |---|---|
+//! | `adapter` | checks for a display and a graphics adapter |
+//! | `app` | [`app::App`]: settings, session, background tasks, queued actions |
+//! | `offscreen_render` | renders the window or a pane offscreen: larger, or as SVG |
+//! | `settings` | settings on disk, and recovery from failed starts |
 
 pub mod adapter;
 pub mod app;

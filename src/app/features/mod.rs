@@ -2,20 +2,34 @@
 //! background tasks and the feature's row of the `table`. The rest are computations, which run on any thread,
 //! and controls, which read the state and send actions; if they fit in one file, it is the feature's `mod`.
 //!
-//! | module | role | |---|---| | `color` | values that colour points, their chooser and legend | | `picking`
-//! | points under the pointer or in a region, and their other columns in the file | | `selection` | computes
-//! the selection after a change | | `live` | the query's marker in Plane, its coordinates as fields, the row
-//! it snaps to | | `telling` | summary of the answer in words, cached between frames | | `manual` | the
-//! embedded documents | | `projection` | the cache of projections, and their controls | | `lesson` | a
-//! lesson: recorded, played, quizzed, painted and exported | | `saved` | sessions as files: which state is
-//! saved | | `export` | the contents of a pane as a table or a file | | `row_names` | names of all rows, read
-//! and searched | | `why` | why a row is, or is not, among the neighbours | | `contest` | comparison of all
-//! engines on one problem | | `runs` | runs of this session and of opened recordings | | `opening` | opens
-//! clouds and recordings | | `datasets` | chooses one cloud of a file with several | | `unusable` | offers to
-//! open a file without its unusable rows | | `columns` | roles of a file's columns | | `quit` | closes the
-//! window, after a question if runs would be lost | | `chooser` | the built-in file dialog, for desktops
-//! without one | | `shortcuts` | the shortcut sheet | | `history` | undo and redo of selection, query and
-//! view | | `running` | runs the problem in the left panel | | `errors` | wording of errors in the window |
+//! | module | role |
+//! |---|---|
+//! | `analysis` | analyses of all rows' neighbours, and comparisons with other files |
+//! | `color` | values that colour points, their chooser and legend |
+//! | `picking` | points under the pointer or in a region, and their other columns in the file |
+//! | `selection` | computes the selection after a change |
+//! | `live` | the query's marker in Plane, its coordinates as fields, the row it snaps to |
+//! | `telling` | summary of the answer in words, cached between frames |
+//! | `manual` | the embedded documents |
+//! | `projection` | the cache of projections, and their controls |
+//! | `lesson` | a lesson: recorded, played, quizzed, painted and exported |
+//! | `saved` | sessions as files: which state is saved |
+//! | `export` | the contents of a pane as a table or a file |
+//! | `row_names` | names of all rows, read and searched |
+//! | `walk` | the walk through the picked query's search of an index |
+//! | `why` | why a row is, or is not, among the neighbours |
+//! | `contest` | comparison of all engines on one problem |
+//! | `runs` | runs of this session and of opened recordings |
+//! | `opening` | opens clouds and recordings |
+//! | `datasets` | chooses one cloud of a file with several |
+//! | `unusable` | offers to open a file without its unusable rows |
+//! | `columns` | roles of a file's columns |
+//! | `quit` | closes the window, after a question if runs would be lost |
+//! | `chooser` | the built-in file dialog, for desktops without one |
+//! | `shortcuts` | the shortcut sheet |
+//! | `history` | undo and redo of selection, query and view |
+//! | `running` | runs the problem in the left panel |
+//! | `errors` | wording of errors in the window |
 
 pub mod analysis;
 pub mod chooser;

@@ -1,12 +1,16 @@
 //! Points on the GPU: uploaded once per cloud, drawn into one texture per pane, which the pane then blits. A
 //! texture is drawn again only when its inputs have changed.
 //!
-//! | module | role | |---|---| | `store` | coordinates and values of rows in GPU buffers, in a random order |
-//! | `drawing` | a pane's request | | `target` | what has been drawn so far, and what one frame adds | |
-//! `splat` | draws with compute shaders | | `quads` | draws with the rasteriser, if compute shaders are not
-//! available | | `pace` | number of points that fit in one frame, measured by the GPU's clock | | `cache` |
-//! the buffers of each pane, and drawing within egui's frames | | `frames` | the frame-time benchmark,
-//! without a window |
+//! | module | role |
+//! |---|---|
+//! | `store` | coordinates and values of rows in GPU buffers, in a random order |
+//! | `drawing` | a pane's request |
+//! | `target` | what has been drawn so far, and what one frame adds |
+//! | `splat` | draws with compute shaders |
+//! | `quads` | draws with the rasteriser, if compute shaders are not available |
+//! | `pace` | number of points that fit in one frame, measured by the GPU's clock |
+//! | `cache` | the buffers of each pane, and drawing within egui's frames |
+//! | `frames` | the frame-time benchmark, without a window |
 
 use std::collections::HashMap;
 use std::sync::Arc;

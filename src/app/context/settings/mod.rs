@@ -1,9 +1,11 @@
 //! Settings that persist between launches, in a folder of the user's.
 //!
-//! | file | contents | |---|---| | `state.json` | the window's [`State`], and what was open; written
-//! atomically | | `state.lock` | empty; locked while `state.json` is written | | `starting` | marks a launch
-//! in progress, see [`Start`] | | `app.ron` | eframe's own: window position, panel widths; in the first
-//! version the state too |
+//! | file | contents |
+//! |---|---|
+//! | `state.json` | the window's [`State`], and what was open; written atomically |
+//! | `state.lock` | empty; locked while `state.json` is written |
+//! | `starting` | marks a launch in progress, see [`Start`] |
+//! | `app.ron` | eframe's own: window position, panel widths; in the first version the state too |
 //!
 //! Several windows may be open. Each saves what was changed in it and keeps what the others wrote, see
 //! [`merge`].

@@ -1,7 +1,9 @@
 //! Searches the neighbours of every row once, and computes all analyses from them.
 //!
-//! | module | role | |---|---| | `state` | the analyses, their results, comparisons with other files | |
-//! `apply` | starts them, stores results, writes the graph |
+//! | module | role |
+//! |---|---|
+//! | `state` | the analyses, their results, comparisons with other files |
+//! | `apply` | starts them, stores results, writes the graph |
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

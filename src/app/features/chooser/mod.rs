@@ -1,7 +1,9 @@
 //! The built-in file dialog, for desktops without one.
 //!
-//! | module | role | |---|---| | `state` | the folder shown, and the typed text | | `apply` | asks for a
-//! file, with the desktop's dialog or the built-in one |
+//! | module | role |
+//! |---|---|
+//! | `state` | the folder shown, and the typed text |
+//! | `apply` | asks for a file, with the desktop's dialog or the built-in one |
 
 use std::path::Path;
 

@@ -1,9 +1,13 @@
 //! Point colours: which values they show, how those are computed, and their legend.
 //!
-//! | module | role | |---|---| | `state` | the choice of values, the computed values, actions | | `apply` |
-//! handles actions, selects by value, starts computations | | `values` | values of axes, columns, analyses
-//! and the picked query | | `counters` | values of a run's queries | | `bar`, `legend` | the chooser and the
-//! legend above Plane and Space | | `brush` | selection by value in the legend's histogram |
+//! | module | role |
+//! |---|---|
+//! | `state` | the choice of values, the computed values, actions |
+//! | `apply` | handles actions, selects by value, starts computations |
+//! | `values` | values of axes, columns, analyses and the picked query |
+//! | `counters` | values of a run's queries |
+//! | `bar`, `legend` | the chooser and the legend above Plane and Space |
+//! | `brush` | selection by value in the legend's histogram |
 
 use std::collections::HashMap;
 use std::path::PathBuf;

@@ -1,7 +1,9 @@
 //! Column roles of a file.
 //!
-//! | module | role | |---|---| | `state` | the dialog that sets them | | `apply` | reads the file with the
-//! chosen columns, and remembers them |
+//! | module | role |
+//! |---|---|
+//! | `state` | the dialog that sets them |
+//! | `apply` | reads the file with the chosen columns, and remembers them |
 
 use egui_extras::{Column, TableBuilder};
 

@@ -1,7 +1,9 @@
 //! The dialog that chooses one cloud of a file with several.
 //!
-//! | module | role | |---|---| | `state` | the dialog's state and actions | | `apply` | loads the chosen
-//! cloud |
+//! | module | role |
+//! |---|---|
+//! | `state` | the dialog's state and actions |
+//! | `apply` | loads the chosen cloud |
 
 use egui::Modifiers;
 

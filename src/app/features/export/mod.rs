@@ -1,7 +1,10 @@
 //! Exports of panes, selections, pictures and runs.
 //!
-//! | module | role | |---|---| | `state` | kinds of export, and the dialog's state | | `apply` | opens the
-//! dialog, starts exports, reports results | | `controls` | the dialog |
+//! | module | role |
+//! |---|---|
+//! | `state` | kinds of export, and the dialog's state |
+//! | `apply` | opens the dialog, starts exports, reports results |
+//! | `controls` | the dialog |
 
 use std::collections::HashMap;
 use std::io::{self, Write};

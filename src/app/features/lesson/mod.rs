@@ -1,11 +1,14 @@
 //! The lesson in the window: recording, playback, quiz, painting, export.
 //!
-//! | module | role | |---|---| | `state` | player, quiz, class poll, input fields; actions | | `apply` |
-//! opens, records and plays lessons, runs quizzes, moves points | | `record` | records a lesson on the CPU
-//! twin or a GPU, optionally with an injected fault | | `panel`, `controls`, `ask`, `poll`, `source` | draw
-//! the state and send actions | | `touch` | dragging the query and points in a map | | `export` | writes
-//! pictures, animations and handouts | | `picture`, `paint`, `words` | the picture: hit testing, painting,
-//! animation, tooltips |
+//! | module | role |
+//! |---|---|
+//! | `state` | player, quiz, class poll, input fields; actions |
+//! | `apply` | opens, records and plays lessons, runs quizzes, moves points |
+//! | `record` | records a lesson on the CPU twin or a GPU, optionally with an injected fault |
+//! | `panel`, `controls`, `ask`, `poll`, `source` | draw the state and send actions |
+//! | `touch` | dragging the query and points in a map |
+//! | `export` | writes pictures, animations and handouts |
+//! | `picture`, `paint`, `words` | the picture: hit testing, painting, animation, tooltips |
 
 pub mod apply;
 pub mod ask;

@@ -1,7 +1,9 @@
 //! The embedded documents, shown in the window.
 //!
-//! | module | role | |---|---| | `state` | the documents, and the current one | | `apply` | opens and
-//! switches documents |
+//! | module | role |
+//! |---|---|
+//! | `state` | the documents, and the current one |
+//! | `apply` | opens and switches documents |
 
 use egui_commonmark::{CommonMarkCache, CommonMarkViewer};
 

@@ -1,6 +1,8 @@
 //! Opens clouds and recordings.
 //!
-//! | module | role | |---|---| | `apply` | shows what was opened; opens samples and dropped files |
+//! | module | role |
+//! |---|---|
+//! | `apply` | shows what was opened; opens samples and dropped files |
 
 use std::sync::Arc;
 

@@ -1,9 +1,12 @@
 //! Picking under the pointer and inside a rectangle or a lasso. It is computed on the CPU from the points
 //! themselves, so that the result does not depend on the graphics adapter or the pixel density.
 //!
-//! | module | role | |---|---| | `state` | positions and regions on screen, the tool, actions, other columns
-//! of records | | `apply` | handles clicks, regions and hovering; starts reading other columns | | `tool` |
-//! converts clicks, drags and hovering to actions | | `lookup` | reads other columns of the points' records |
+//! | module | role |
+//! |---|---|
+//! | `state` | positions and regions on screen, the tool, actions, other columns of records |
+//! | `apply` | handles clicks, regions and hovering; starts reading other columns |
+//! | `tool` | converts clicks, drags and hovering to actions |
+//! | `lookup` | reads other columns of the points' records |
 
 use std::sync::Arc;
 use std::time::Instant;

@@ -1,7 +1,9 @@
 //! Projections of the cloud: their cache and controls.
 //!
-//! | module | role | |---|---| | `state` | the chosen projection, and computed ones | | `apply` | computes
-//! projections, and shows them |
+//! | module | role |
+//! |---|---|
+//! | `state` | the chosen projection, and computed ones |
+//! | `apply` | computes projections, and shows them |
 
 use std::sync::Arc;
 

@@ -1,6 +1,9 @@
 //! Closing the window, after a question if runs would be lost.
 //!
-//! | module | role | |---|---| | `state` | what the window waits for | | `apply` | asks, saves, closes |
+//! | module | role |
+//! |---|---|
+//! | `state` | what the window waits for |
+//! | `apply` | asks, saves, closes |
 
 use crate::app::features::quit::state::{QuitAction, Quitting};
 use crate::app::prelude::*;

@@ -2,9 +2,12 @@
 //! recording, which contains the runs (`docs/recording.md`); the last one is also stored with the settings,
 //! so that the window reopens where it was closed.
 //!
-//! | type | contents | |---|---| | [`SavedSession`] | the cloud, the query, the selection, which runs are
-//! shown and compared | | [`SavedView`] | fields, axes, cameras, colours, layout, validated against the cloud
-//! | | [`Layout`] | the tiles of the centre | | [`Ranges`] | ascending numbers as ranges |
+//! | type | contents |
+//! |---|---|
+//! | [`SavedSession`] | the cloud, the query, the selection, which runs are shown and compared |
+//! | [`SavedView`] | fields, axes, cameras, colours, layout, validated against the cloud |
+//! | [`Layout`] | the tiles of the centre |
+//! | [`Ranges`] | ascending numbers as ranges |
 
 use std::collections::HashSet;
 

@@ -1,7 +1,9 @@
 //! The selection, and computing its changes.
 //!
-//! | module | role | |---|---| | `state` | the selection, facts about it, named sets, actions | | `apply` |
-//! makes changes, large ones in the background |
+//! | module | role |
+//! |---|---|
+//! | `state` | the selection, facts about it, named sets, actions |
+//! | `apply` | makes changes, large ones in the background |
 
 use std::sync::Arc;
 

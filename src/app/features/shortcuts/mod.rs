@@ -1,6 +1,8 @@
 //! The shortcut sheet.
 //!
-//! | module | role | |---|---| | `apply` | opens and closes it |
+//! | module | role |
+//! |---|---|
+//! | `apply` | opens and closes it |
 
 use egui::Modifiers;
 

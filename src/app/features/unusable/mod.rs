@@ -1,7 +1,9 @@
 //! The dialog that offers to open a file without rows that are unusable as points.
 //!
-//! | module | role | |---|---| | `state` | the dialog's state and actions | | `apply` | loads the file
-//! without these rows, or not |
+//! | module | role |
+//! |---|---|
+//! | `state` | the dialog's state and actions |
+//! | `apply` | loads the file without these rows, or not |
 
 use crate::app::features::unusable::state::UnusableAction;
 use crate::app::prelude::*;

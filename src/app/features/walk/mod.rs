@@ -1,8 +1,11 @@
 //! The walk through the picked query's search: which boxes or clusters it visited, in which order, and which
 //! it pruned.
 //!
-//! | module | role | |---|---| | `state` | the steps, the current step, actions | | `apply` | computes, shows
-//! and plays it | | `paint` | the boxes or spheres, and the points of the visited leaf or cluster |
+//! | module | role |
+//! |---|---|
+//! | `state` | the steps, the current step, actions |
+//! | `apply` | computes, shows and plays it |
+//! | `paint` | the boxes or spheres, and the points of the visited leaf or cluster |
 
 use egui::text::LayoutJob;
 use egui::{Slider, StrokeKind, TextStyle};

@@ -1,9 +1,12 @@
 //! The selection: rows of the cloud and queries of the run, each derived from the other, so that points,
 //! histogram bins, table rows and timeline spans can highlight one another.
 //!
-//! | item | contents | |---|---| | [`Selection`] | rows and queries, ascending, and how they were selected |
-//! | [`Nearby`] | the distance for selecting rows around the query | | [`facts`] | facts about a selection:
-//! measures, ranges | | [`NamedSets`] | named selections |
+//! | item | contents |
+//! |---|---|
+//! | [`Selection`] | rows and queries, ascending, and how they were selected |
+//! | [`Nearby`] | the distance for selecting rows around the query |
+//! | [`facts`] | facts about a selection: measures, ranges |
+//! | [`NamedSets`] | named selections |
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;

@@ -45,7 +45,6 @@ const COMPARED_FRAMES: u32 = 3;
 /// Warm-up time, after which one-time costs of the first frames are over.
 const WARM_MS: f64 = 2_000.0;
 
-/// Frame times of one method.
 #[derive(Clone, Debug)]
 pub struct FrameTimes {
     pub method: Method,

@@ -209,7 +209,6 @@ impl Store {
         }
     }
 
-    /// Uploads a value for each row.
     pub fn values(&self, rows: &Rows, value: impl Fn(u32) -> f32 + Send + Sync + 'static) -> Arc<Stored> {
         self.store(rows, move |row| [value(row)])
     }

@@ -35,7 +35,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Number of points to draw.
     pub fn points(&self) -> u32 {
         self.batches.iter().map(|batch| batch.end - batch.begin).sum()
     }

@@ -36,7 +36,6 @@ fn studio(method: Method) -> Studio {
 }
 
 impl Studio {
-    /// Draws one frame, and returns the picture.
     fn frame(&mut self, drawing: &Drawing) -> Picture {
         let mut encoder = self.offscreen.encoder();
         self.renderer.draw(&self.offscreen.device, &self.offscreen.queue, &mut encoder, drawing);

@@ -82,7 +82,6 @@ impl<T: Send + 'static> Task<T> {
     }
 }
 
-/// The message of a panic.
 fn said(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<&str>()

@@ -154,7 +154,6 @@ impl Palette {
         RichText::new(text).color(self.text_weak)
     }
 
-    /// Small, de-emphasised text.
     pub fn small(&self, text: impl Into<String>) -> RichText {
         self.weak(text).small()
     }

@@ -15,7 +15,6 @@ pub fn heading_ui(ui: &mut Ui, text: &str) {
     ui.label(RichText::new(text).strong());
 }
 
-/// Width of a label before a field.
 pub const LABEL_WIDTH: f32 = 84.0;
 
 /// A label and its widgets in one line.
@@ -109,7 +108,6 @@ pub fn command_ui(ui: &mut Ui, command: Command, actions: &mut Actions) -> Respo
     response
 }
 
-/// Commands in a menu, with their keys.
 pub fn menu_items_ui(ui: &mut Ui, commands: &[Command], actions: &mut Actions) {
     for &command in commands {
         let mut button = egui::Button::new(command.text());

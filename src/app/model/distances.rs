@@ -78,7 +78,6 @@ impl<'a> Apart<'a> {
 
 // Distance between two rows, and each axis's share of it.
 
-/// Number of axes listed.
 const AXES: usize = 4;
 
 /// `Rows 3 and 8 are 1.414 apart: x 50 % (1.000), y 50 % (-1.000).` Under L2, shares are those of the squared

@@ -225,8 +225,10 @@ pub struct Sample {
 /// Where a sample comes from.
 #[derive(Clone, Copy, Debug)]
 pub enum Material {
-    /// A file, by name and content.
-    File { name: &'static str, text: &'static str },
+    File {
+        name: &'static str,
+        text: &'static str,
+    },
     /// A generator spec, used with the seed field.
     Spec(&'static str),
 }

@@ -25,7 +25,6 @@ pub enum PaneKind {
     Convergence,
     /// Runs and opened recordings, and a comparison of two.
     Runs,
-    /// All engines on one problem.
     Engines,
     Log,
 }
@@ -274,7 +273,6 @@ pub fn join_tabs(tree: &mut Tree<PaneKind>) {
     }
 }
 
-/// A layout with one pane, for its picture.
 pub fn single_layout(kind: PaneKind) -> Tree<PaneKind> {
     Tree::new_tabs(egui::Id::unique("panes"), vec![kind])
 }

@@ -86,7 +86,6 @@ impl EngineStatus {
     }
 }
 
-/// The columns of a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileColumns {
     pub path: PathBuf,
@@ -220,7 +219,6 @@ pub struct Session {
     pub quitting: Option<Quitting>,
     /// The dialog that offers to open a file without its unusable rows.
     pub unusable: Option<UnusableDialog>,
-    /// The dialog for the file's column roles.
     pub columns_dialog: Option<ColumnsDialog>,
 }
 
@@ -424,7 +422,6 @@ impl Session {
             .filter(|record| answered.is_none_or(|answered| question(&answered.record) == question(record)))
     }
 
-    /// The cloud and row of the picked point.
     pub fn picked_point(&self) -> Option<(&PointCloud, usize)> {
         self.point(self.picked?).map(|(cloud, row)| (&**cloud, row))
     }

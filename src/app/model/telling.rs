@@ -143,7 +143,6 @@ fn at_zero(metric: Metric) -> &'static str {
     if metric.is_of_directions() { "in the very same direction" } else { "at the very same place" }
 }
 
-/// A distance in the metric's unit.
 pub fn distance_text(metric: Metric, distance: f64) -> String {
     let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
     format!("{}{unit}", text::digits(distance, 4))

@@ -150,7 +150,6 @@ pub struct TimingsView {
     pub figure: TimingsFigure,
 }
 
-/// The figure below the table of Timings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimingsFigure {

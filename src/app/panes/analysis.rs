@@ -23,7 +23,6 @@ use crate::text;
 /// Up to this many labels the confusion matrix is shown; with more, only the most frequent confusions.
 const MOST_LABELS: usize = 16;
 
-/// Number of confusions listed.
 const MOST_CONFUSIONS: usize = 12;
 
 /// Width of a name with its button.
@@ -213,7 +212,6 @@ fn line_ui(ui: &mut Ui, kind: AnalysisKind, said: Result<&String, &String>, cont
     });
 }
 
-/// A button that colours the points by an analysis.
 fn colour_ui(ui: &mut Ui, kind: AnalysisKind, is_there: bool, context: &mut PaneContext<'_>) {
     let by = ColorBy::Analysis(kind);
     let colours = context.state.color.by == by;

@@ -38,7 +38,6 @@ pub const PANE: Pane = Pane {
     }],
 };
 
-/// Id of the row that arrow keys moved to.
 const MOVED: &str = "row of Neighbours that keys went to";
 
 /// Side length of a row's image.

@@ -11,7 +11,6 @@ use crate::app::prelude::*;
 /// Margin of the picture, in points.
 const MARGIN: i8 = 8;
 
-/// Draws the picture over all of `ui`.
 pub fn picture_ui(ui: &mut Ui, picture: &Picture, context: &mut PaneContext<'_>) {
     Frame::NONE.fill(context.palette.canvas).inner_margin(Margin::same(MARGIN)).show(ui, |ui| {
         // Nothing is clickable, so lines can be as low as their text.

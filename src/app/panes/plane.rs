@@ -251,7 +251,7 @@ fn lens(
 /// The rectangle of the lens: in the corner farthest from the query, sized to avoid the neighbours; `None` if
 /// it would be too small to be useful.
 fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
-    /// Distance from the pane's sides, and from its top or bottom where notes are.
+    /// Distance from the pane's sides, and from the notes at its top or bottom.
     const GAP: Vec2 = vec2(8.0, NOTES);
     /// Distance from the neighbours, and from the query's mark.
     const CLEAR: f32 = 12.0;
@@ -345,7 +345,6 @@ pub fn circle_shown<'a>(
 /// Range of radii drawn, in points: a smaller circle would blur the query's mark.
 const CIRCLE: std::ops::Range<f32> = 3.0..1e5;
 
-/// Number of vertices of the circle on the globe.
 const GLOBE_CIRCLE: usize = 128;
 
 /// The circle on the globe: not circular in degrees, and interrupted at the map's edges.

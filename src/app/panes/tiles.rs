@@ -58,11 +58,9 @@ pub struct Panes<'a> {
     pub rects: &'a mut HashMap<PaneKind, Rect>,
     /// The root tile, which cannot be dragged.
     pub root: Option<TileId>,
-    /// Tab strips, by their active pane.
     pub strips: HashMap<PaneKind, Strip>,
 }
 
-/// A strip of tabs.
 pub struct Strip {
     /// Room reserved for the active pane's buttons.
     place: Rect,

@@ -34,7 +34,6 @@ const MOST_BYTES: u64 = 64 << 20;
 /// The contents of `state.json`: settings and open session of a window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Content {
-    /// The fields of [`State`].
     pub state: Map<String, Value>,
     /// What was open, as returned by `App::put_down`.
     pub last: Option<String>,

@@ -108,7 +108,6 @@ pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
     paints
 }
 
-/// The colour of a row, if points are coloured.
 pub fn color_of(state: &State, session: &Session, palette: &Palette, row: usize) -> Option<Color32> {
     let Colored::Ready(channel) = &session.colored else { return None };
     let (values, scale) =

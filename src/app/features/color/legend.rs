@@ -17,7 +17,6 @@ use crate::draw::pen::{linear_ticks, log_ticks};
 use crate::palette::CATEGORIES;
 use crate::text;
 
-/// Maximum number of categories listed.
 pub(super) const LISTED: usize = CATEGORIES;
 
 pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {

@@ -181,7 +181,6 @@ fn kind_text(kind: ColumnKind) -> &'static str {
     }
 }
 
-/// The first values of a column: `0, 5, 13, 9`.
 fn first_rows(dialog: &ColumnsDialog, at: usize) -> String {
     let cell = |cell: &Cell| match cell {
         Cell::Number(value) => text::coordinate(*value),

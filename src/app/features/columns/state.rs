@@ -6,7 +6,6 @@ use crate::app::model::files::{ColumnRole, FileColumn, Roles, Told, column_range
 use crate::app::model::pictures::{Pictured, Pictures};
 use crate::cloud::formats::{ColumnKind, Records};
 
-/// Number of preview rows.
 pub const PREVIEW: usize = 4;
 
 /// Up to this many coordinates are typed by name, more by number.
@@ -43,7 +42,6 @@ pub struct ColumnsDialog {
     pub rows: Vec<ColumnRow>,
     /// The current coordinates, as column numbers in axis order.
     pub axes: Vec<usize>,
-    /// The typed columns.
     pub typed: String,
     pub preview: Preview,
     pub pictures: Option<Pictures>,

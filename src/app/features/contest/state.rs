@@ -65,7 +65,6 @@ pub struct Contest {
     differing: HashMap<EngineId, usize>,
     /// The engine that answered first.
     first: Option<EngineId>,
-    /// The engine whose page is shown.
     pub page: Option<EngineId>,
     /// Which of its source files is shown.
     pub source: Option<usize>,

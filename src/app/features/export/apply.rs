@@ -351,7 +351,6 @@ impl App {
         }
     }
 
-    /// Handles the end of a dialog's export.
     fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<Files, String>>) {
         match outcome.unwrap_or_else(|stopped| Err(format!("cannot write: {stopped}"))) {
             Ok(Files { paths, left_out }) => {

@@ -23,8 +23,8 @@ pub fn offer_name(ctx: &egui::Context, name: &str) {
     ctx.memory_mut(|memory| memory.request_focus(field));
 }
 
-/// Whether Enter was newly pressed. Key repeat must not confirm the question about overwriting that the first
-/// press raised.
+/// Whether Enter was newly pressed. With key repeat, one press could trigger the question about overwriting
+/// and confirm it.
 fn enters(ui: &Ui) -> bool {
     let pressed =
         |event: &Event| matches!(event, Event::Key { key: Key::Enter, pressed: true, repeat: false, .. });

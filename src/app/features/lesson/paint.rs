@@ -225,7 +225,6 @@ pub fn motion_seconds(reduced: bool, pace: Option<f32>) -> Option<f64> {
 
 /// A running animation.
 pub struct Running {
-    /// The scene before the step.
     before: Scene,
     moving: Moving,
     still: Prepared,

@@ -68,7 +68,6 @@ fn list_ui(ui: &mut Ui, lesson: &Lesson, palette: &Palette, actions: &mut Action
     );
 }
 
-/// The lesson's text, with the sizes of the recording.
 fn text_ui(ui: &mut Ui, lesson: &Lesson, session: &Session, palette: &Palette, actions: &mut Actions) {
     let player = session.lesson.player_of(lesson);
     let shape = player.map_or_else(|| lesson.shape(), |player| player.take().recording.shape());

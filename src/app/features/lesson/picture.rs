@@ -30,7 +30,6 @@ const LEAST: egui::Vec2 = vec2(960.0, 540.0);
 #[derive(Default)]
 pub struct Picture {
     made: Option<Made>,
-    /// The running animation.
     motion: Option<Running>,
     /// The target under the pointer, which is highlighted.
     hover: Option<Target>,
@@ -202,7 +201,6 @@ pub struct Look {
     pub text: f32,
     /// Whether it is presented to a class.
     pub presented: bool,
-    /// The zoomed panel.
     pub zoom: Option<Panel>,
     /// Colours inside the picture.
     pub palette: &'static Palette,

@@ -507,7 +507,6 @@ pub(in crate::app) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
 /// A running search for the row to snap to.
 #[derive(Default)]
 pub struct Snapping {
-    /// The next search.
     pub next: Option<Target>,
     /// Whether to end the drag once the row is found.
     pub lets_go: bool,

@@ -45,7 +45,6 @@ pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manual {
-    /// Index in [`DOCUMENTS`].
     pub document: usize,
     /// Previously read documents, latest last.
     pub before: Vec<usize>,
@@ -68,7 +67,6 @@ pub fn count(document: &Document, sought: &str) -> usize {
     if sought.is_empty() { 0 } else { document.text.to_lowercase().matches(&sought).count() }
 }
 
-/// All link targets of a text.
 pub fn targets(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
 }

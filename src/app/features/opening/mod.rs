@@ -107,8 +107,8 @@ const SEEN: usize = 4096;
 /// Number of candidates, best first.
 const TRIED: usize = 16;
 
-/// The default query: a row near the median, so that neighbours lie on all sides, and without duplicates,
-/// because a duplicated row has neighbours at distance 0.
+/// The default query: a row near the median, so that it has neighbours on all sides, and without duplicates,
+/// which would be neighbours at distance 0.
 pub fn first_query(cloud: &PointCloud) -> u32 {
     let rows: Vec<usize> = cloud.spread_rows(SEEN).collect();
     let mut far = vec![0.0_f64; rows.len()];

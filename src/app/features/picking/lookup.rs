@@ -97,7 +97,6 @@ impl Lookup {
         Some(Asked { cloud: Arc::clone(cloud), rows: rows.to_vec(), marks: Arc::clone(&self.marks) })
     }
 
-    /// Stores a result.
     pub fn take(&mut self, Asked { cloud, rows, .. }: &Asked, outcome: Outcome<Result<Found, FormatError>>) {
         self.reading = None;
         let found = match outcome {

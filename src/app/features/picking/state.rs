@@ -49,7 +49,6 @@ impl Tool {
 /// What a picked point is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// It becomes the query.
     Query,
     Select(How),
     /// The view zooms to it and its neighbours, or on empty ground to everything.
@@ -208,7 +207,6 @@ pub const MOST: usize = 1 << 17;
 pub struct Others {
     /// Column names in file order, truncated to fit [`MOST`].
     pub columns: Vec<String>,
-    /// A cell per column, for each row.
     pub rows: Vec<Vec<Cell>>,
     /// Number of such columns in the file.
     pub total: usize,

@@ -125,7 +125,6 @@ pub struct NameSearch {
 
 #[derive(Debug, Default)]
 struct Hits {
-    /// Number of rows searched.
     searched: usize,
     /// Rows with exactly this name, rows whose name begins with the first word, and others, each at most
     /// [`NameSearch::MOST`].

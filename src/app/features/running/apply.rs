@@ -247,7 +247,6 @@ impl App {
     }
 }
 
-/// Whether a cloud is the one that a spec names.
 fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
     // A recording may name its file relative to the folder it was made in.
     let whole = |source: &Source| match source {

@@ -140,7 +140,6 @@ pub struct RunList {
     last: RunId,
     /// The run selected last.
     pub cursor: Option<RunId>,
-    /// The runs A and B of the comparison.
     pub chosen: [Option<RunId>; 2],
     /// The comparison, once computed.
     pub compared: Option<Arc<Compared>>,
@@ -337,7 +336,6 @@ pub struct Compared {
     pub comparison: Comparison,
     /// Available quantities, in the order of the chooser.
     pub quantities: Vec<Quantity>,
-    /// Histograms of all quantities.
     pub histograms: Vec<(Quantity, Histogram)>,
     /// Convergence of each run; empty for engines that do not record it.
     pub bands: [Vec<Band>; 2],

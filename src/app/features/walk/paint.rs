@@ -150,7 +150,6 @@ pub fn points(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
     }
 }
 
-/// A row's coordinates in the cloud's own axes.
 fn place(cloud: &PointCloud, row: usize) -> [f64; AXES] {
     let mut place = [0.0; AXES];
     for (at, &value) in place.iter_mut().zip(cloud.point(row)) {

@@ -56,7 +56,6 @@ pub enum Action {
     Live(LiveAction),
     /// Make a row of the cloud the query.
     PickRow(u32),
-    /// Pick a query of the shown run.
     PickQuery(usize),
     /// A click, drag or hover in Plane or Space.
     Pick(PickAction),
@@ -103,7 +102,6 @@ pub enum Action {
     CloseShortcuts,
     /// Set the manual's state; `None` closes it.
     SetManual(Option<Manual>),
-    /// Copy a URL.
     CopyAddress(String),
     CopyAbout,
     CloseAbout,

@@ -212,7 +212,6 @@ fn source_ui(ui: &Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
     }
 }
 
-/// Links to the engine's lesson and document.
 fn links_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
     if context.session.picture.is_some() {
         return;

@@ -202,7 +202,6 @@ fn parameters_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
 
 // Histograms and convergence of two runs, overlaid.
 
-/// Height of a figure.
 const HEIGHT: f32 = 200.0;
 
 /// The chooser and the chosen figure.

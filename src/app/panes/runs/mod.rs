@@ -184,7 +184,6 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
     });
 }
 
-/// A run's sort key for a column.
 fn key(run: &KeptRun, column: &str) -> SortKey {
     let (head, number) = (run.run.head(), SortKey::Number);
     let summary = &head.summary;

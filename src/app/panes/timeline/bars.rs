@@ -179,7 +179,6 @@ impl Tracks<'_> {
         selected.get(next).is_some_and(|query| warp.queries.contains(query)).then_some(self.palette.selected)
     }
 
-    /// Cycles of a warp's queries by phase.
     pub(super) fn cycles(&self, warp: &WarpTime) -> Option<Vec<u64>> {
         let profile = self.record.profile.as_ref()?;
         let mut sums = vec![0; profile.phases.len()];

@@ -140,7 +140,6 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
     });
 }
 
-/// The selection, and actions on it.
 fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     /// Maximum number of axes whose range is listed.
     const RANGES: usize = 4;

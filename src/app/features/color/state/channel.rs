@@ -29,7 +29,6 @@ pub struct Numbers {
     pub middle: Option<(f64, f64)>,
     /// The smallest positive value: the low end of a log scale that would start at 0.
     pub least_positive: Option<f64>,
-    /// Whether all values are integers.
     pub integers: bool,
     /// Some thousands of the values, ascending, minus the offset; used for the histogram.
     sample: Arc<[f32]>,

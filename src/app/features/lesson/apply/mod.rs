@@ -491,7 +491,6 @@ impl App {
         *zoom = if zoom.is_some() { None } else { panel };
     }
 
-    /// Zooms to the next panel.
     fn zoom_next(&mut self) {
         let lesson = &mut self.session.lesson;
         let Some(panels) = lesson.player.as_ref().map(Player::panels).filter(|panels| !panels.is_empty())

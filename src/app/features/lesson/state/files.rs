@@ -7,7 +7,6 @@ use crate::lesson::moments::{MOST_FRAMES, MOST_ON_PAPER};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LessonFile {
-    /// The picture as a bitmap.
     Picture,
     /// The picture as vector shapes.
     Drawing,
@@ -15,7 +14,6 @@ pub enum LessonFile {
     Gif,
     /// A range of steps as one image each.
     Frames,
-    /// All steps as data.
     Steps,
     /// For printing, or reading without Warpscope.
     Handout,
@@ -92,7 +90,6 @@ impl LessonFile {
 pub struct RangeDraft {
     pub from: String,
     pub to: String,
-    /// Number of steps of the search.
     pub steps: usize,
     pub level: Level,
 }

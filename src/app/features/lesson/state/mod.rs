@@ -13,7 +13,6 @@ use session::{Breaking, LessonDraft};
 /// Actions of the lesson other than commands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LessonAction {
-    /// Open a lesson by number.
     Open(u32),
     Edit(LessonDraft),
     Record,
@@ -21,7 +20,6 @@ pub enum LessonAction {
     Reset,
     /// Record the lesson with a fault, or without.
     Break(Breaking),
-    /// Guess the hidden fault.
     Guess(Fault),
     Seek(usize),
     /// Select another take.
@@ -36,7 +34,6 @@ pub enum LessonAction {
     Source(Option<Option<usize>>),
     Quiz(QuizAction),
     Touch(TouchAction),
-    /// Zoom to a panel; `None` shows all panels.
     Zoom(Option<Panel>),
 }
 
@@ -45,7 +42,6 @@ pub enum LessonAction {
 pub enum TouchAction {
     /// Begin a drag.
     Hold,
-    /// Move the query.
     Query([f32; 2]),
     /// Move a point, by row.
     Point(u32, [f32; 2]),

@@ -222,7 +222,6 @@ impl Player {
     }
 }
 
-/// The levels of the steps of a range.
 fn levels(take: &Take, range: Range<usize>) -> [bool; Level::ALL.len()] {
     let mut levels = [false; Level::ALL.len()];
     for at in range {

@@ -112,7 +112,6 @@ impl Poll {
         }
     }
 
-    /// Sets the number of votes for an option.
     pub fn set(&mut self, option: usize, votes: u32) {
         if option < self.offers.len() && self.is_open() {
             *self.counted_mut(option) = votes.min(MOST_VOTES);
@@ -125,7 +124,6 @@ impl Poll {
         &mut self.votes[round][option]
     }
 
-    /// Shows the votes and closes the round.
     pub fn show_votes(&mut self) {
         if self.is_open() {
             self.shown = Shown::Votes;

@@ -145,7 +145,6 @@ impl Quiz {
         }
     }
 
-    /// Enters a slot's number.
     pub fn choose_slot(&mut self, slot: u32) {
         let pointed = self.pointed();
         if let Phase::Asking(Entry::Number(text)) = &mut self.phase

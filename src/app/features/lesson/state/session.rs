@@ -120,7 +120,6 @@ impl Own {
 pub enum Breaking {
     #[default]
     No,
-    /// A known fault.
     Chosen(Fault),
     /// A hidden fault, to be found.
     Hunt {
@@ -160,7 +159,6 @@ pub struct LessonSession {
 }
 
 impl LessonSession {
-    /// The player, if it plays this lesson.
     pub fn player_of(&self, lesson: &Lesson) -> Option<&Player> {
         self.player.as_ref().filter(|player| player.lesson.number == lesson.number)
     }
@@ -223,7 +221,6 @@ impl LessonDraft {
         }
     }
 
-    /// Whether the lesson uses the points of the open cloud, if there is one.
     pub fn takes_open_cloud(&self, lesson: &Lesson) -> bool {
         lesson.number == OWN_DATA || (lesson.own_data && self.open_cloud)
     }

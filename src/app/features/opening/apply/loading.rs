@@ -19,7 +19,6 @@ use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{QuerySpec, RunSpec, recording, usual};
 use crate::text;
 
-/// The columns of the cloud's file.
 pub static COLUMNS: Kind<App, (), FileColumns> = Kind::new(Slot::Columns, "columns", App::columns_listed);
 
 impl App {

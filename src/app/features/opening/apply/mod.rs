@@ -132,7 +132,6 @@ impl App {
         self.name_shown_data();
     }
 
-    /// Makes the fields name the data that is still shown.
     pub(in crate::app) fn name_shown_data(&mut self) {
         if let Some(cloud) = &self.session.cloud {
             self.state.draft.set_source(cloud.source());

@@ -340,7 +340,6 @@ pub fn complement(set: &[u32], end: u32) -> Vec<u32> {
 pub enum Table<'a> {
     /// A small set, for binary search.
     Few(&'a [u32]),
-    /// A bit for each number.
     Bits(Vec<u64>),
 }
 

@@ -1,17 +1,17 @@
-//! The window, in floors: imports only go down, which `tests/architecture.rs` enforces. What a floor may use
-//! stands in brackets.
+//! The window, in layers. Imports only go down, which `tests/architecture.rs` enforces. Parentheses list the
+//! layers that each may use.
 //!
-//! - `model`, `features/*/state`: state and actions: data, and pure functions on it; no threads, no GPU
-//!   objects, no painting
-//! - `jobs` (`model`): background tasks: purpose, progress, cancellation, and what applies the result
+//! - `model`, `features/*/state`: state and actions as data, with pure functions on it; no threads, GPU
+//!   objects or painting
+//! - `jobs` (`model`): background tasks: purpose, progress, cancellation, and how the result is applied
 //! - `look` (`model`): colours, axis ticks, widgets, shapes as SVG
-//! - `prelude` (`model`, `look`): names of `egui`, `look` and `model` that most files of the floors above use
+//! - `prelude` (`model`, `look`): names of `egui`, `look` and `model` that most files above use
 //! - `gpu` (`model`, `look`): point buffers on the graphics adapter, rendered into one texture per pane
-//! - `features` (all of these): one folder per feature: its state, its computations, its controls, and the
-//!   changes that its actions make
+//! - `features` (all of these): one folder per feature, with its state, computations, controls and state
+//!   changes
 //! - `panes` (all of these): one file or folder per pane, and the table that lists them
-//! - `context` (all of these but `panes`): the whole window as features change it
-//! - `features/*/apply` (all of these): changes, and the background tasks of a feature: the only place that
+//! - `context` (all of these but `panes`): the whole window, as features see it
+//! - `features/*/apply` (all of these): state changes and background tasks of a feature; only this layer
 //!   mutates the session
 //! - `shell` (all of these): menus, panels, status line, window; dispatches to the table of features
 
@@ -46,7 +46,7 @@ pub use shell::headless::{Alone, Headless, render_headless, write_picture};
 pub use shell::window::run;
 
 pub mod commands {
-    //! Commands of the menus, and the queue of actions that panes send.
+    //! Menu commands, and the queue of actions that panes send.
     pub use super::features::contest::state::ContestAction;
     pub use super::features::manual::state::Manual;
     pub use super::features::walk::state::WalkAction;
@@ -54,7 +54,7 @@ pub mod commands {
 }
 
 pub mod lesson {
-    //! The lesson: its player, its input fields, its quiz.
+    //! The lesson: player, input fields, quiz.
     pub use super::context::app::{is_moving, place_in_map, target_position};
     pub use super::features::lesson::state::files::LessonFile;
     pub use super::features::lesson::state::session::Presenting;
@@ -65,7 +65,7 @@ pub mod lesson {
 }
 
 pub mod live {
-    //! Actions of the live query, the one that is dragged.
+    //! Actions of the live query, which is answered while it is dragged.
     pub use super::features::live::state::LiveAction;
 }
 
@@ -75,12 +75,12 @@ pub mod runs {
 }
 
 pub mod kept {
-    //! What is kept between two starts.
+    //! Settings that persist between launches.
     pub use super::context::settings::{Beginning, begin};
 }
 
 pub mod saved {
-    //! Sessions as they are saved.
+    //! Saved sessions.
     pub use super::features::saved::state::{Layout, SavedSession, Share};
 }
 

@@ -1,5 +1,5 @@
-//! What most files above the floor of `look` use: the state and the actions that change it, our widgets, and
-//! the words of egui for places, widgets and layout.
+//! Names that most files above `look` use: state, actions, our widgets, and egui's geometry, widgets and
+//! layout.
 
 pub use egui::{
     Align, Align2, Button, Color32, ComboBox, FontId, Id, Key, Label, Layout, Modal, Pos2, Rect, Response,

@@ -1,4 +1,4 @@
-//! Small clouds, records and files for the tests of the app's parts.
+//! Small clouds, records and files for unit tests of the app.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::cloud::{Column, PointCloud, Source, Table};
 
 pub use crate::run::testing::records::{cloud, measured, profiled_record, record, stretched};
 
-/// What a window keeps between its starts, as eframe's storage has it.
+/// An eframe storage in memory: the settings that persist between launches.
 pub struct Stored(pub String);
 
 impl eframe::Storage for Stored {
@@ -22,7 +22,7 @@ impl eframe::Storage for Stored {
     fn flush(&mut self) {}
 }
 
-/// A folder that is gone after the test.
+/// A temporary folder, deleted on drop.
 pub fn folder() -> TempDir {
     tempfile::tempdir().expect("a folder")
 }
@@ -33,7 +33,7 @@ pub fn file_in(folder: &TempDir, name: &str, text: impl AsRef<[u8]>) -> PathBuf 
     path
 }
 
-/// A cloud of named columns, row by row.
+/// A cloud with named columns, from row-major values.
 pub fn cloud_of(columns: &[&str], values: &[f64]) -> PointCloud {
     let columns = columns.iter().map(|&name| Column { name: name.to_owned() }).collect();
     let source = Source::Coordinates(String::new());

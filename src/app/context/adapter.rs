@@ -1,25 +1,23 @@
-//! Which displays drivers may ask, and whether anything can be drawn here.
+//! Checks before drawing: displays, runtime folder, memory, graphics adapter.
 
 use anyhow::{anyhow, bail};
 use eframe::egui_wgpu::wgpu;
 
 use crate::{files, memory};
 
-/// Where the system says which displays there are.
+/// Variables that name displays.
 pub const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
 
-/// The folder in which programs of one user meet.
+/// Holds sockets of the user's programs.
 const RUNTIME: &str = "XDG_RUNTIME_DIR";
 
 /// No socket exists below this path. If the variable is unset, Wayland's library prints a complaint on
 /// stderr.
 const NOWHERE: &str = "/dev/null";
 
-/// Keeps graphics drivers from connecting to displays, which they do whether or not anything is shown there.
-/// For pictures.
+/// Keeps graphics drivers from connecting to displays, which they do even for offscreen rendering.
 pub fn leave_displays() {
-    // SAFETY: the program has just begun; its other threads wait for signals or for work, and read no
-    // variable.
+    // SAFETY: the program has just started; its other threads wait for signals or work and read no variables.
     unsafe {
         DISPLAYS.iter().for_each(|name| std::env::remove_var(name));
         std::env::set_var(RUNTIME, NOWHERE);
@@ -44,12 +42,12 @@ pub fn check_runtime_folder() -> Option<String> {
     })
 }
 
-/// Refuses to load a graphics driver where the address space is limited to less than drivers reserve, since
-/// they crash then, or memory to less than one that draws in software takes for a picture of so many pixels,
-/// since the system ends the program then.
+/// Refuses to load a graphics driver with too little memory. Drivers crash if the address space is limited to
+/// less than they reserve, and the system kills the program if a software renderer exceeds the memory limit
+/// for a picture of this size.
 ///
 /// # Errors
-/// One sentence with both numbers.
+/// One sentence with the required and the available amount.
 pub fn check_memory([width, height]: [u32; 2]) -> anyhow::Result<()> {
     const ADDRESSES: u64 = 3 << 29;
     const MEMORY: u64 = 64 << 20;
@@ -67,10 +65,10 @@ pub fn check_memory([width, height]: [u32; 2]) -> anyhow::Result<()> {
         .map_err(|short| anyhow!("drawing {short}; close other programs, or raise the limit"))
 }
 
-/// Whether there is a graphics adapter, a software one included.
+/// Checks that there is a graphics adapter, which may be a software renderer.
 ///
 /// # Errors
-/// One sentence that says what to install; that of [`check_memory`].
+/// One sentence that says what to install, or that of [`check_memory`].
 pub fn check_adapter() -> anyhow::Result<()> {
     check_memory([640, 480])?;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());

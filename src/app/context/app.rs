@@ -1,4 +1,4 @@
-//! The window's content: what is known, what goes on, what is asked for.
+//! The application: settings, session, background tasks, queued actions.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ use crate::files::PartFolder;
 use crate::lesson::picture::Target;
 use crate::run::{Asker, JobId, RunRecord, Worker};
 
-/// Where the first version kept the state in eframe's storage, and where what was open.
+/// Keys in eframe's storage under which the first version kept the state and the open file.
 const STORAGE_KEY: &str = "warpscope";
 
 const LAST_KEY: &str = "last session";
@@ -39,45 +39,43 @@ pub struct App {
     pub(in crate::app) handles: Handles,
     pub(in crate::app) actions: Actions,
     pub(in crate::app) history: History,
-    /// What this start was to go on with.
+    /// What this launch was to restore.
     pub(in crate::app) last: Option<String>,
-    /// Where settings are kept; `None` in a window that keeps none.
+    /// The settings on disk; `None` in a window without them.
     pub(in crate::app) kept: Option<Kept>,
-    /// Where samples are written in a window that keeps no settings.
+    /// Folder for samples in a window without settings.
     pub(in crate::app) samples: Option<PartFolder>,
-    /// Whether this start is over.
+    /// Tracks whether this launch succeeded.
     pub(in crate::app) start: Arc<Start>,
-    /// Where each visible pane is, for pictures of it.
+    /// Rectangles of visible panes, for their pictures.
     pub(in crate::app) pane_rects: HashMap<PaneKind, Rect>,
-    /// Whether the next Escape leaves a field or gives up a drag, which egui does before anybody else sees
-    /// the key.
+    /// Whether the next Escape leaves a field or ends a drag, which egui handles before us.
     pub(in crate::app) gives_up: bool,
-    /// Whether it began with a file that somebody named.
+    /// Whether the user named a file at launch.
     pub(in crate::app) is_named: bool,
-    /// Whether the user had something run: the first start runs by itself.
+    /// Whether the user started a run; the first launch runs on its own.
     pub(in crate::app) asked_to_run: bool,
-    /// Whether the window may close without a question, also by who stops the program.
+    /// Whether the window may close without asking, set when the program is stopped from outside.
     pub(in crate::app) leaves: Arc<AtomicBool>,
 }
 
-/// Queries of the first start, which shows counters and convergence: so few that `auto` takes an engine that
-/// counts also where there is no GPU, since it answers them within 5 ms.
+/// Queries of the first launch, which shows counters and convergence. Few enough that `auto` picks an engine
+/// with counters even without a GPU, as it answers within 5 ms.
 pub const FIRST_QUERIES: u64 = 500;
 
 impl App {
-    /// A window that keeps nothing.
+    /// A window without saved settings.
     ///
     /// # Errors
-    /// As [`App::begin`].
+    /// See [`App::begin`].
     pub fn new(cc: &eframe::CreationContext<'_>, file: Option<PathBuf>) -> std::io::Result<Self> {
         Self::begin(cc, file, None)
     }
 
-    /// Restores what was kept, or prepares the first start; opens `file` if there is one, else what was open
-    /// before.
+    /// Restores settings, or prepares the first launch; opens `file`, or else what was open before.
     ///
     /// # Errors
-    /// When the system has no thread to give.
+    /// If a thread cannot be spawned.
     pub fn begin(
         cc: &eframe::CreationContext<'_>,
         file: Option<PathBuf>,
@@ -107,7 +105,7 @@ impl App {
                 }
                 app.open(&path);
             }
-            // The first start is answered already; what was open before is only shown again.
+            // Only the first launch runs at once; a restored session is just shown.
             None if first => {
                 app.state.draft.query_count = FIRST_QUERIES.to_string();
                 app.run();
@@ -120,8 +118,7 @@ impl App {
         Ok(app)
     }
 
-    /// Keeps the settings and what is open for the next start, as the window does from time to time and when
-    /// it closes.
+    /// Saves settings and open session, as the window does periodically and on closing.
     pub fn keep(&mut self) {
         let last = self.put_down();
         if let Some(Err(sentence)) = self.kept.as_mut().map(|kept| kept.write(&self.state, last)) {
@@ -129,17 +126,17 @@ impl App {
         }
     }
 
-    /// An app that does nothing yet.
+    /// An idle app.
     ///
     /// # Errors
-    /// When the system has no thread to give.
+    /// If a thread cannot be spawned.
     pub fn with_state(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
         let mut app = Self::bare(cc, state)?;
         app.probe_engines();
         Ok(app)
     }
 
-    /// The same, without a look at what can run.
+    /// Like [`App::with_state`], without probing the engines.
     pub fn bare(cc: &eframe::CreationContext<'_>, state: State) -> std::io::Result<Self> {
         let ctx = &cc.egui_ctx;
         let handles = Handles::new(ctx, cc.wgpu_render_state.as_ref())?;
@@ -149,7 +146,7 @@ impl App {
         state.look.apply(ctx);
         tokens::reduce_motion(ctx, state.reduce_motion);
         ctx.set_zoom_factor(state.scale);
-        // Ctrl + and Ctrl - are commands of our own, with limits of our own.
+        // Our own commands handle Ctrl + and Ctrl -, with different limits.
         ctx.options_mut(|options| options.zoom_with_keyboard = false);
         let mut app = Self {
             state,
@@ -180,29 +177,29 @@ impl App {
         &self.session
     }
 
-    /// Whether the last frame shows all points: large clouds take several.
+    /// Whether the last frame shows all points: large clouds take several frames.
     pub fn is_drawn(&self) -> bool {
         self.handles.gpu.as_ref().is_none_or(|gpu| gpu.pace().is_complete())
     }
 
-    /// Whether the colours of points are still worked out.
+    /// Whether the colours of points are still being computed.
     pub fn is_coloring(&self) -> bool {
         matches!(self.session.colored, crate::app::features::color::state::channel::Colored::Working)
     }
 
-    /// Draws the same questions in every round, as tests and pictures need it.
+    /// Fixes the seed of quiz questions, for tests and pictures.
     pub fn draw_questions_by(&mut self, seed: u64) {
         self.session.lesson.questions_seed = Some(seed);
     }
 
-    /// Asks for something, as a pane would.
+    /// Queues an action, as a pane would.
     pub fn send(&mut self, action: impl Into<commands::Action>) {
         self.actions.send(action);
         self.handles.ctx.request_repaint();
     }
 
-    /// Escape that has nothing to cancel closes the sheet of shortcuts, or else dismisses what the status
-    /// line says went wrong.
+    /// Handles an Escape with nothing to cancel: closes the shortcut sheet, or else dismisses the problem in
+    /// the status line.
     pub fn close_with_escape(&mut self, ctx: &egui::Context) {
         let session = &self.session;
         let open = session.has_dialog() || egui::Popup::is_any_open(ctx);
@@ -225,13 +222,13 @@ impl App {
         }
     }
 
-    /// Shows a finished run, as if it had just been done: recordings, and pictures of panes.
+    /// Shows a finished run as if it had just completed; for recordings and pictures of panes.
     pub fn show_record(&mut self, record: Arc<RunRecord>) {
         self.show_cloud(Arc::clone(&record.cloud));
         self.finished(record);
     }
 
-    /// Shows a cloud, as if it had just been loaded.
+    /// Shows a cloud as if it had just been loaded.
     pub fn show_loaded(&mut self, cloud: Arc<PointCloud>) {
         self.show_cloud(cloud);
     }
@@ -241,26 +238,23 @@ impl App {
         outcome.map_err(|stopped| self.session.log.error(About::Other, format!("{task}: {stopped}"))).ok()
     }
 
-    /// Says that something was cancelled.
     pub(in crate::app) fn cancelled(&mut self) -> Ended {
         self.session.log.info("cancelled");
         Ended::Cancelled
     }
 
-    /// Says why something failed.
     pub(in crate::app) fn failed(&mut self, about: About, why: impl Into<String>) -> Ended {
         let why = why.into();
         self.session.log.error(about, why.clone());
         Ended::Failed(why)
     }
 
-    /// Replaces what was said.
     pub fn set_log(&mut self, log: Log) {
         self.session.log = log;
     }
 }
 
-/// Where the picked query is on the screen when Plane fills `rect`.
+/// Screen position of the picked query, if Plane fills `rect`.
 pub fn plane_position(app: &App, rect: Rect) -> Option<Pos2> {
     let (cloud, row) = app.session.picked_point()?;
     let (axes, scene) = (app.state.plane.axes, app.session.scene()?);
@@ -268,8 +262,7 @@ pub fn plane_position(app: &App, rect: Rect) -> Option<Pos2> {
     Some(camera.screen(camera::place(scene.drawn(cloud), row, axes)))
 }
 
-/// Where a row of the cloud is on the screen when Plane or Space fills `rect`; `None` behind the eye, or
-/// without a cloud.
+/// Screen position of a row, if Plane or Space fills `rect`; `None` behind the eye, or without a cloud.
 pub fn screen_position(app: &App, pane: PaneKind, rect: Rect, row: usize) -> Option<Pos2> {
     let scene = app.session.scene()?;
     let (data, state) = (scene.data(), &app.state);
@@ -286,7 +279,7 @@ pub fn screen_position(app: &App, pane: PaneKind, rect: Rect, row: usize) -> Opt
     eye.screen(data, row)
 }
 
-/// Where the picture shows something, on the screen.
+/// Screen position of a target in the lesson's picture.
 pub fn target_position(app: &crate::app::context::app::App, target: Target) -> Option<Pos2> {
     let (scene, place) = app.handles.picture_of_lesson.shown()?;
     let spot = scene
@@ -297,41 +290,40 @@ pub fn target_position(app: &crate::app::context::app::App, target: Target) -> O
     Some(place.pos(spot.area.center()))
 }
 
-/// Whether something of the lesson's picture is on its way to its place.
+/// Whether the lesson's picture is animating.
 pub fn is_moving(app: &crate::app::context::app::App) -> bool {
     app.handles.picture_of_lesson.is_moving()
 }
 
-/// Where coordinates of the data lie in the lesson's first map on the screen, and where the query is in it,
-/// for tests.
+/// Screen position of data coordinates in the lesson's first map, or of its query; for tests.
 pub fn place_in_map(app: &crate::app::context::app::App, at: Option<[f32; 2]>) -> Option<Pos2> {
     let (scene, place) = app.handles.picture_of_lesson.shown()?;
     let map = scene.maps.first()?;
     Some(place.pos(map.point(at.unwrap_or(map.query))))
 }
 
-// A feature as the shell sees it.
+// The interface of a feature.
 
-/// A row of the table of features. The shell goes through the table, and knows none of them.
+/// A row of the table of features. The shell iterates over the table without knowing any feature.
 pub struct Feature {
-    /// Carries out an action, or gives back one that is not the feature's.
+    /// Handles an action, or returns one that belongs to another feature.
     pub apply: fn(&mut App, Action) -> Option<Action>,
-    /// Starts work that is wanted now: once a frame, before anything is drawn.
+    /// Starts pending work; once per frame, before drawing.
     pub update: fn(&mut App),
-    /// Forgets what belongs to the cloud that is still in the session: this one takes its place.
+    /// Drops state of the cloud in the session, which this one is about to replace.
     pub leave_cloud: fn(&mut App, &PointCloud),
-    /// Takes up the cloud that is shown now.
+    /// Initialises state for the cloud now shown.
     pub enter_cloud: fn(&mut App),
-    /// The problem on the left has changed from this.
+    /// Called after the problem in the left panel changed; the argument is the previous one.
     pub draft_changed: fn(&mut App, &Draft),
-    /// Gives up on work that Cancel means although the status line does not name it yet.
+    /// Cancels work that the status line does not name yet.
     pub give_up: fn(&mut App),
-    /// Draws the feature's dialogs, over everything else.
+    /// Draws the feature's dialogs over everything else.
     pub dialogs: fn(&mut App, &Ui, &Palette),
 }
 
 impl Feature {
-    /// A feature that does nothing: what rows begin with.
+    /// A feature that does nothing, as a base for rows.
     pub const NONE: Self = Self {
         apply: |_, action| Some(action),
         update: |_| {},
@@ -343,38 +335,33 @@ impl Feature {
     };
 }
 
-// Threads that live as long as the window, GPU objects, and what was made by either: what a saved state
-// cannot hold.
+// Long-lived threads, GPU objects and their products, which cannot be part of a saved state.
 
 pub struct Handles {
-    /// For repaints from threads.
+    /// For repaint requests from threads.
     pub ctx: egui::Context,
     /// Runs whole problems, one at a time.
     pub worker: Arc<Worker>,
-    /// Answers the picked query at once, beside the worker.
+    /// Answers the picked query without waiting for the worker.
     pub asker: Arc<Asker>,
-    /// The last job's name.
     pub last_job: JobId,
-    /// Other columns of points that the pointer rests on.
+    /// The file's other columns for the hovered point.
     pub lookup: Lookup,
-    /// Those of the neighbours that are listed.
+    /// The file's other columns for the listed neighbours.
     pub beside: Lookup,
-    /// Whether the picked point is shown large once it is answered.
+    /// Whether to zoom to the picked point once it is answered.
     pub focus_when_answered: bool,
     pub picture_of_lesson: Picture,
-    /// Projections of the cloud.
     pub projecting: Projecting,
-    /// Values by which points are coloured.
     pub coloring: Coloring,
-    /// Of which answer theory is worked out next.
+    /// The next answer for which to compute the expected convergence.
     pub theory_wanted: Option<Answered>,
-    /// Whether the desktop has turned out to have no file dialogs.
+    /// Whether the desktop has proved to lack file dialogs.
     pub without_dialogs: bool,
-    /// What was laid out of the documents.
+    /// Layout cache of the documents.
     pub manual: CommonMarkCache,
-    /// What draws; `None` where nothing does (tests of the logic).
+    /// The renderer; `None` in tests of the logic.
     pub render_state: Option<egui_wgpu::RenderState>,
-    /// The points on it.
     pub gpu: Option<Gpu>,
 }
 
@@ -382,7 +369,7 @@ impl Handles {
     /// Starts the worker and installs the pipelines.
     ///
     /// # Errors
-    /// When the system has no thread to give.
+    /// If a thread cannot be spawned.
     pub fn new(ctx: &egui::Context, render_state: Option<&egui_wgpu::RenderState>) -> std::io::Result<Self> {
         let wake = ctx.clone();
         let worker = Worker::spawn(move || wake.request_repaint())?;
@@ -411,7 +398,7 @@ impl Handles {
         })
     }
 
-    /// Lets go of what belongs to the cloud that was shown.
+    /// Drops state of the cloud that was shown.
     pub fn forget(&mut self) {
         (self.theory_wanted, self.focus_when_answered) = (None, false);
         if let Some(gpu) = &mut self.gpu {
@@ -420,33 +407,30 @@ impl Handles {
     }
 }
 
-// The one background task that several features share: a file is written, with progress and cancel.
+// The background task that features share: writing a file, with progress and cancel.
 
-/// What is written with progress and cancel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// A file of a lesson. It can be had again, and may take minutes.
+    /// A file of a lesson: reproducible, but may take minutes.
     Lesson,
-    /// The graph of all rows' neighbours. So can this.
+    /// The graph of all rows' neighbours; also reproducible.
     Graph,
-    /// Runs, without what the window shows of them.
+    /// Runs, without view state.
     Recording,
-    /// A session, into which the next save goes once this one is there.
+    /// A session, into which later saves go.
     Session(SessionFile),
 }
 
-/// A file that is written.
 pub struct Exporting {
     pub what: Written,
     pub path: PathBuf,
-    /// The runs of the list that go into it.
+    /// The runs of the list that it contains.
     pub runs: Vec<RunId>,
-    /// What was asked for, where a dialog asked.
+    /// The dialog that requested it, if any.
     pub dialog: Option<Box<ExportDialog>>,
 }
 
-/// What is said of a file that was written, and then what is missing in it; or why it was not written, and
-/// whether that was cancelled.
+/// After writing: the result and what the file lacks, or the error; the flag says whether it was cancelled.
 pub type Exported = (Result<Vec<String>, String>, bool);
 
 /// Writes files in the background; one export at a time.

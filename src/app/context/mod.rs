@@ -1,11 +1,11 @@
-//! What the features of the window act on, and what the shell knows of a feature.
+//! The state that features act on, and the interface between shell and features.
 //!
-//! | part | holds |
+//! | module | contents |
 //! |---|---|
-//! | `adapter` | whether there is a display and a graphics adapter |
+//! | `adapter` | checks for a display and a graphics adapter |
 //! | `app` | [`app::App`]: settings, session, background tasks, queued actions |
-//! | `offscreen_render` | the window or a pane drawn once more, without the screen: larger, or as SVG |
-//! | `settings` | settings on disk, and starts that fail |
+//! | `offscreen_render` | renders the window or a pane offscreen: larger, or as SVG |
+//! | `settings` | settings on disk, and recovery from failed starts |
 
 pub mod adapter;
 pub mod app;

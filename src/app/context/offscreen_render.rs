@@ -1,5 +1,5 @@
-//! A picture of the window or a pane that is drawn once more, beside the screen: at any number of pixels a
-//! point, or as SVG. The screen's own picture has only the pixels that the screen has.
+//! Renders the window or a pane offscreen, at any number of pixels per point or as SVG. A screenshot would be
+//! limited to the screen's resolution.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,34 +18,32 @@ use crate::app::look::svg;
 use crate::app::model::{Layout, Picture};
 use crate::app::prelude::*;
 
-/// Frames until tables and plots have found their widths.
+/// Frames until tables and plots have settled on their widths.
 const FRAMES: usize = 6;
 
-/// Frames that a large cloud may take to be drawn, a part in each.
+/// Maximum number of frames for drawing a large cloud, which takes several.
 const PATIENCE: usize = 10_000;
 
 pub struct Portrait {
     /// Views and fields, copied from the window.
     pub state: State,
-    /// What is in them.
     pub session: Session,
-    /// How large it is, in points.
+    /// In points.
     pub size: Vec2,
-    /// The pane that is drawn alone; the whole window without one.
+    /// The pane to draw alone; `None` draws the whole window.
     pub picture: Option<Picture>,
 }
 
-/// The format of the picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Medium {
-    /// Pixels; so many a point, and so many an inch where it is printed.
+    /// Pixels per point, and per inch in print.
     Png { scale: f32, dpi: Option<f32> },
-    /// Vector shapes, with the points as a bitmap; so many millimetres a point where it is printed.
+    /// Vector shapes, with the points as a bitmap; millimetres per point in print.
     Svg { mm_per_point: Option<f32> },
 }
 
 impl Medium {
-    /// Of a layout, as a path's ending says.
+    /// The medium for a layout, by the path's extension.
     pub fn of(layout: &Layout, path: &Path) -> Self {
         if is_svg(path) {
             Self::Svg { mm_per_point: layout.mm_per_point }
@@ -87,9 +85,9 @@ impl Portrait {
     }
 
     fn svg(&self, render_state: &RenderState, mm_per_point: Option<f32>) -> Result<String, String> {
-        /// Pixels a point of what only a GPU paints; fewer where it does not paint as many.
+        /// Pixels per point of GPU-drawn parts; lowered if the adapter's limits require it.
         const SCALES: [f32; 4] = [4.0, 2.0, 1.0, 0.5];
-        // A window is seen on a screen.
+        // A window is viewed on a screen.
         let most = if self.picture.is_some() { SCALES[0] } else { SCALES[1] };
         let limits = render_state.device.limits();
         let mut scales = SCALES
@@ -98,7 +96,7 @@ impl Portrait {
         let Some(scale) = scales.next() else {
             return check_size(self.size, &limits).map(|()| String::new());
         };
-        // Marks over the points are shapes: in the picture under them they would be drawn twice.
+        // Marks over the points are drawn as shapes, so they must not be in the bitmap too.
         let points = drawn(self.harness(render_state, scale, false))
             .map_err(|error| format!("cannot draw the points: {error}"))?;
         let harness = self.harness(render_state, 1.0, true);
@@ -108,14 +106,14 @@ impl Portrait {
     }
 
     fn harness(&self, render_state: &RenderState, scale: f32, marks: bool) -> Harness<'static, App> {
-        // A renderer of its own: fonts and uploads of the window's stay as they are. And a format of its own:
-        // pixels are read back as they lie there, and a screen's may begin with blue.
+        // A separate renderer leaves the window's fonts and uploads alone. A fixed format makes the pixels
+        // read back as RGBA, while a screen's may be BGRA.
         let target_format = wgpu::TextureFormat::Rgba8Unorm;
         let renderer = Renderer::new(&render_state.device, target_format, RendererOptions::default());
         let render_state =
             RenderState { renderer: Arc::new(RwLock::new(renderer)), target_format, ..render_state.clone() };
         let mut state = self.state.clone();
-        // The scale of the UI is in the pixels a point here.
+        // Pixels per point replace the UI scale.
         state.scale = 1.0;
         let mut session = if marks { self.session.portrait() } else { self.session.portrait_of_points() };
         session.picture = self.picture.clone().map(Arc::new);
@@ -130,7 +128,7 @@ impl Portrait {
             app
         });
         harness.run_steps(FRAMES);
-        // The colours that are worked out on a thread, which legends tell too.
+        // Legends too depend on colours that a thread computes.
         for _ in 0..PATIENCE {
             if !harness.state().is_coloring() {
                 break;
@@ -142,8 +140,7 @@ impl Portrait {
     }
 }
 
-/// The picture, once all points are in it: those of a large cloud arrive, and are drawn, a part in each
-/// frame.
+/// Renders until all points are drawn, which takes several frames for a large cloud.
 fn drawn(mut harness: Harness<'static, App>) -> Result<image::RgbaImage, String> {
     let mut still = Still::default();
     for _ in 0..PATIENCE {
@@ -159,26 +156,25 @@ fn drawn(mut harness: Harness<'static, App>) -> Result<image::RgbaImage, String>
     harness.render()
 }
 
-/// Frames in a row after which nothing was left to draw. What was said of those before may be in the first
-/// one's picture.
+/// Counts consecutive complete frames. The image after the first may still be incomplete.
 #[derive(Default)]
 pub struct Still(u32);
 
 impl Still {
-    /// Takes in what a frame left; true where that is nothing.
+    /// Records a frame; returns whether it was complete.
     pub fn after_frame(&mut self, app: &App) -> bool {
         let done = app.is_drawn() && !app.is_coloring();
         self.0 = if done { self.0 + 1 } else { 0 };
         done
     }
 
-    /// Whether the next picture has everything.
+    /// Whether the next image is complete.
     pub fn is_reached(&self) -> bool {
         self.0 >= 2
     }
 }
 
-/// Refuses a picture of more pixels than the graphics adapter draws: wgpu would panic.
+/// Refuses an image that exceeds the adapter's limits: wgpu would panic.
 fn check_size(pixels: Vec2, limits: &wgpu::Limits) -> Result<(), String> {
     let [width, height] = [pixels.x, pixels.y].map(|side| side.round() as u64);
     let side = u64::from(limits.max_texture_dimension_2d);
@@ -200,7 +196,7 @@ mod tests {
     use crate::app::model::{Look, single_layout};
     use crate::app::testing::folder;
 
-    /// A screen whose pixels begin with blue, as most do.
+    /// A render state with BGRA pixels, as most screens have.
     fn blue_first() -> RenderState {
         let render_state = create_render_state(default_wgpu_setup(), RendererOptions::default());
         let target_format = wgpu::TextureFormat::Bgra8Unorm;
@@ -236,7 +232,7 @@ mod tests {
     fn a_picture_has_all_points_of_a_large_cloud() {
         crate::app::context::adapter::check_adapter().expect("a graphics adapter");
         let render_state = create_render_state(default_wgpu_setup(), RendererOptions::default());
-        // More than one frame draws, on a plane that they fill.
+        // Enough points to fill the plane and need several frames.
         let cloud = crate::app::testing::cloud(450_000, 2, 1);
         let session = Session { cloud: Some(cloud), ..Session::default() };
         let state = State {

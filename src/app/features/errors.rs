@@ -1,10 +1,10 @@
-//! Errors as the window says them: the way out is a field on the left, not an option of the command line.
+//! Errors worded for the window: remedies name fields of the left panel instead of command-line options.
 
 use crate::cloud::{CloudError, Hint};
 use crate::knn::{EngineError, ProblemError};
 use crate::run::RunError;
 
-/// The field that leaves rows out.
+/// The checkbox that drops rows.
 macro_rules! leave_out {
     () => {
         "“Leave out rows with NaN or ∞” on the left"
@@ -23,12 +23,12 @@ fn words(hint: Hint) -> &'static str {
     }
 }
 
-/// Why a cloud or a place is none.
+/// Words an error about a cloud or a point.
 pub fn of_cloud(error: &CloudError) -> String {
     error.told(words)
 }
 
-/// Why a problem has no answer.
+/// Words an error of a run.
 pub fn of_run(error: &RunError) -> String {
     match error {
         RunError::Cloud(error) => of_cloud(error),

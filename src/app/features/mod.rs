@@ -1,34 +1,35 @@
-//! What the window can do with a cloud and its runs, a folder for each feature. `state` holds its state and
-//! its actions, `apply` the changes that these make, with its background tasks and its row of the `table`;
-//! the rest are its computations, which run on any thread, and its controls, which read the state and send
-//! actions: in the `mod` of the feature where they are one file.
+//! The features of the window, one folder each. `state` holds state and actions; `apply` the state changes,
+//! background tasks and the feature's row of the `table`. The rest are computations, which run on any thread,
+//! and controls, which read the state and send actions; if they fit in one file, it is the feature's `mod`.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `color` | values by which points are coloured, their chooser and their legend |
+//! | `analysis` | analyses of all rows' neighbours, and comparisons with other files |
+//! | `color` | values that colour points, their chooser and legend |
 //! | `picking` | points under the pointer or in a region, and their other columns in the file |
-//! | `selection` | computes the selection that a change results in |
+//! | `selection` | computes the selection after a change |
 //! | `live` | the query's marker in Plane, its coordinates as fields, the row it snaps to |
-//! | `telling` | the answer in words, remembered from frame to frame |
-//! | `manual` | the documents that the program carries |
+//! | `telling` | summary of the answer in words, cached between frames |
+//! | `manual` | the embedded documents |
 //! | `projection` | the cache of projections, and their controls |
 //! | `lesson` | a lesson: recorded, played, quizzed, painted and exported |
-//! | `saved` | a session as it is saved: which state of the window goes into a file |
+//! | `saved` | sessions as files: which state is saved |
 //! | `export` | the contents of a pane as a table or a file |
-//! | `row_names` | the names of all rows, read and searched |
+//! | `row_names` | names of all rows, read and searched |
+//! | `walk` | the walk through the picked query's search of an index |
 //! | `why` | why a row is, or is not, among the neighbours |
-//! | `contest` | one question answered by engine after engine |
-//! | `runs` | the runs of this session and of opened recordings |
+//! | `contest` | comparison of all engines on one problem |
+//! | `runs` | runs of this session and of opened recordings |
 //! | `opening` | opens clouds and recordings |
-//! | `datasets` | a file with several clouds: which one is meant |
-//! | `unusable` | rows of a file that can be no points: it is opened without them, or not |
-//! | `columns` | what the columns of a file are |
-//! | `quit` | the window closes: at once, or after a question where runs would be lost |
-//! | `chooser` | our own file dialog, where the desktop has none |
-//! | `shortcuts` | the sheet of shortcuts |
-//! | `history` | undo and redo of what is selected, picked and looked at |
-//! | `running` | runs the problem on the left |
-//! | `errors` | errors as the window words them |
+//! | `datasets` | chooses one cloud of a file with several |
+//! | `unusable` | offers to open a file without its unusable rows |
+//! | `columns` | roles of a file's columns |
+//! | `quit` | closes the window, after a question if runs would be lost |
+//! | `chooser` | the built-in file dialog, for desktops without one |
+//! | `shortcuts` | the shortcut sheet |
+//! | `history` | undo and redo of selection, query and view |
+//! | `running` | runs the problem in the left panel |
+//! | `errors` | wording of errors in the window |
 
 pub mod analysis;
 pub mod chooser;

@@ -1,5 +1,5 @@
-//! The table of features. In this order they are asked who carries out an action, what they want in a frame,
-//! and what dialogs they draw: the lesson is before what it takes commands from while it is open.
+//! The table of features. Actions, updates and dialogs go through it in this order: while open, the lesson
+//! takes over commands of later features.
 
 use crate::app::context::app::Feature;
 

@@ -1,4 +1,4 @@
-//! The answer in words, remembered from frame to frame.
+//! The summary of the answer in words, cached between frames.
 
 use std::sync::{Arc, Weak};
 
@@ -7,10 +7,10 @@ use crate::app::model::{Roles, Telling};
 use crate::app::prelude::*;
 use crate::run::RunRecord;
 
-/// What a telling was worked out from, and the telling.
+/// A cached summary and its inputs.
 #[derive(Clone)]
 struct Told {
-    /// Held weakly: a record that is replaced goes, and its address is no other's while this is here.
+    /// Weak, so that a replaced record is freed, while its address cannot be reused.
     record: Weak<RunRecord>,
     query: usize,
     picked: Option<Picked>,
@@ -19,8 +19,7 @@ struct Told {
     telling: Arc<Telling>,
 }
 
-/// The answer in words: worked out when it changes, or what is known of its neighbours, and not in every
-/// frame.
+/// The summary of the answer, recomputed when the answer or its known columns change.
 pub fn telling(ui: &Ui, session: &Session, answered: &Answered) -> Arc<Telling> {
     let beside = session.listed_beside();
     let id = Id::unique("telling");

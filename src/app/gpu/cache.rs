@@ -1,5 +1,5 @@
-//! What is uploaded, and for which pane: a cloud of three dimensions once for all of them, of more dimensions
-//! once for each choice of axes.
+//! Uploads by pane: a cloud of up to three dimensions is uploaded once for all panes, a larger one once per
+//! choice of axes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use crate::app::features::color::state::{ColorMap, PointValues, Scale};
 use crate::app::look::Paint;
 use crate::cloud::PointCloud;
 
-/// What of a cloud is uploaded.
+/// Identifies an upload.
 #[derive(Clone)]
 struct Key {
     cloud: Arc<PointCloud>,
-    /// None where all dimensions are.
+    /// Empty if all dimensions are uploaded.
     axes: Vec<usize>,
     rows: Option<Arc<[u32]>>,
 }
@@ -38,7 +38,7 @@ fn same_rows(one: Option<&Arc<[u32]>>, other: Option<&Arc<[u32]>>) -> bool {
     }
 }
 
-/// Values for some rows.
+/// Values of rows.
 #[derive(Clone)]
 struct Coloring {
     of: u64,
@@ -52,14 +52,14 @@ impl Coloring {
     }
 }
 
-/// Values of a slot: those that are shown, and those that will be once they have arrived.
+/// Values of a slot: those shown, and those being uploaded to replace them.
 #[derive(Default)]
 struct Colors {
     shown: Option<Coloring>,
     coming: Option<Coloring>,
 }
 
-/// The graphics adapter, and what is on it.
+/// The graphics adapter and its contents.
 pub struct Gpu {
     store: Store,
     pace: Arc<Pace>,
@@ -83,12 +83,12 @@ impl Gpu {
         Self { store, pace, points: HashMap::new(), colors: HashMap::new(), height: None, heights: 0 }
     }
 
-    /// How many points a frame has time for, and what is drawn.
+    /// The frame budget, and the progress of pictures.
     pub fn pace(&self) -> &Pace {
         &self.pace
     }
 
-    /// Lets go of the cloud that was shown.
+    /// Frees everything that belongs to the shown cloud.
     pub fn forget(&mut self) {
         self.points.clear();
         self.colors.clear();
@@ -96,8 +96,8 @@ impl Gpu {
         self.pace.forget();
     }
 
-    /// A cloud's points, or some rows of them, for a slot, which has one upload at a time; slots share what
-    /// is the same.
+    /// The points of a cloud, or some rows of it, for a slot. A slot has one upload at a time; slots share
+    /// equal uploads.
     pub fn points(
         &mut self,
         slot: u64,
@@ -123,7 +123,7 @@ impl Gpu {
         points
     }
 
-    /// The colours of height: an axis of the cloud over its range. Made once per cloud and axis.
+    /// Colours by height: an axis of the cloud over its range. Cached per cloud and axis.
     pub fn height(&mut self, cloud: &Arc<PointCloud>, axis: usize, dark: bool) -> Option<Paint> {
         let span = cloud.axes().get(axis)?;
         let (low, high) = ((span.min - span.origin) as f32, (span.max - span.origin) as f32);
@@ -131,7 +131,7 @@ impl Gpu {
         let values = made.map(|(.., values)| Arc::clone(values)).unwrap_or_else(|| {
             self.heights += 1;
             let values = (0..cloud.len()).map(|row| cloud.point(row)[axis]).collect();
-            // Ids of its own: others count up.
+            // Counted downwards, because other ids count upwards.
             Arc::new(PointValues { id: u64::MAX - self.heights, values })
         });
         self.height = Some((Arc::clone(cloud), axis, Arc::clone(&values)));
@@ -139,13 +139,13 @@ impl Gpu {
         Some(Paint::Scaled(values, scale, Color32::TRANSPARENT))
     }
 
-    /// Lets go of what a slot had.
+    /// Frees a slot's buffers.
     pub fn clear(&mut self, slot: u64) {
         self.points.remove(&slot);
         self.colors.remove(&slot);
     }
 
-    /// The colours of a slot's points. While new values are on their way, the ones before are shown.
+    /// The colours of a slot's points. While new values are being uploaded, the previous ones are shown.
     pub fn ink(
         &mut self,
         slot: u64,
@@ -182,7 +182,7 @@ impl Gpu {
             .cloned();
         let selected = selected(cloud, rows);
         let colors = self.colors.entry(slot).or_default();
-        // Other rows than before: their values would be those of other points.
+        // The rows changed, so the values would belong to other points.
         if colors.shown.as_ref().is_some_and(|shown| !same_rows(shown.rows.as_ref(), rows)) {
             *colors = Colors::default();
         }
@@ -190,7 +190,7 @@ impl Gpu {
             colors.shown = colors.coming.take();
         }
         let known = [&colors.shown, &colors.coming].into_iter().flatten().any(|of| of.is(values.id, rows));
-        // What is on its way arrives, so that values that change all the time are seen to change.
+        // A running upload is completed first, so that constantly changing values are seen to change.
         if !known && colors.coming.is_none() {
             let coming = shared.unwrap_or_else(|| {
                 let from = Arc::clone(values);
@@ -207,7 +207,7 @@ impl Gpu {
     }
 }
 
-/// A row's place: its own coordinates where they are three at most, else those along some axes.
+/// A row's coordinates on the GPU: all if there are at most three, else those along some axes.
 pub fn places(cloud: &Arc<PointCloud>, axes: &[usize]) -> impl Fn(u32) -> [f32; 3] + Send + Sync + 'static {
     let from = Arc::clone(cloud);
     let axes: Vec<usize> = if cloud.dims() > 3 { axes.to_vec() } else { (0..cloud.dims()).collect() };
@@ -221,12 +221,11 @@ fn selected(cloud: &PointCloud, rows: Option<&Arc<[u32]>>) -> Rows {
     rows.map_or(Rows::All(cloud.len() as u32), |rows| Rows::Some(Arc::clone(rows)))
 }
 
-// Scenes in egui's frames.
+// Drawing within egui's frames.
 
-/// One picture of points, for one pane.
 pub struct PointsCallback(pub Drawing);
 
-/// Makes the renderer, and gives it to egui's.
+/// Creates the renderer and registers it with egui's.
 pub fn install(render_state: &egui_wgpu::RenderState, pace: Arc<Pace>) {
     let egui_wgpu::RenderState { adapter, device, queue, target_format, .. } = render_state;
     let renderer = Renderer::new(device, queue, Method::best(device, adapter), *target_format, pace);

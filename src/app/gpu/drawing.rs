@@ -1,4 +1,4 @@
-//! What a pane wants drawn, and the same as the shaders have it.
+//! A pane's request, and its uniforms for the shaders.
 
 use std::sync::Arc;
 
@@ -9,47 +9,44 @@ use super::store::{Points, Stored};
 use crate::app::features::color::state::{ColorMap, Scale};
 use crate::app::model::Projection;
 
-/// One picture of points, for one pane.
+/// A picture of points for one pane.
 #[derive(Clone)]
 pub struct Drawing {
     /// Identifies the pane's picture between frames.
     pub view: u64,
     /// Width and height in pixels.
     pub size: [u32; 2],
-    /// Whether there is no depth, and it shows instead how many points are on a pixel; then what much is
-    /// drawn in.
+    /// The colour of high density, for a picture without depth that shows the number of points per pixel.
     pub dense: Option<Color32>,
-    /// At most four. A later one covers an earlier one, however far away it is.
+    /// At most four. Later layers cover earlier ones, regardless of depth.
     pub layers: Vec<Layer>,
-    /// Whether the view moves: then there is time for some of the points only.
+    /// Whether the view moves, so that only some of the points fit in a frame.
     pub moving: bool,
-    /// About which part of the first layer is in sight.
+    /// Approximate fraction of the first layer that is visible.
     pub visible: f32,
 }
 
-/// Points that look alike, or by their values.
+/// Points with common size and colouring.
 #[derive(Clone)]
 pub struct Layer {
     pub points: Arc<Points>,
-    /// From where they are seen.
     pub projection: Projection,
-    /// In physical pixels, whatever the scale of the interface.
+    /// In physical pixels, independent of the UI scale.
     pub diameter: f32,
     pub ink: Ink,
-    /// 1, or less for what is in the background.
+    /// 1, or less for points in the background.
     pub opacity: f32,
 }
 
 /// Colours of a layer.
 #[derive(Clone)]
 pub enum Ink {
-    /// One colour for all points.
     Flat(Color32),
-    /// By a value each; without one, in the colour given last.
+    /// By a value per point; points without one have the last colour.
     Scaled(Arc<Stored>, Scale, Color32),
 }
 
-/// What decides which point is on which pixel.
+/// The inputs that determine which point covers which pixel.
 #[derive(Clone, PartialEq)]
 pub struct Geometry {
     size: [u32; 2],
@@ -57,13 +54,12 @@ pub struct Geometry {
     layers: Vec<(u64, Projection, f32)>,
 }
 
-/// What decides their colours.
+/// The inputs that determine colours.
 #[derive(Clone, PartialEq)]
 pub struct Looks(Vec<(Option<u64>, LookUniform)>);
 
 impl Drawing {
-    /// The same with fewer pixels, if it has more than the device draws; it then fills the pane with larger
-    /// ones.
+    /// The drawing with fewer, larger pixels, if it exceeds the device's limits.
     pub(super) fn within(&self, limits: &wgpu::Limits) -> Option<Self> {
         let [width, height] = self.size.map(f64::from);
         let side = f64::from(limits.max_texture_dimension_2d) / width.max(height);
@@ -95,8 +91,8 @@ impl Drawing {
     }
 }
 
-/// Pixels that a picture of points may have. Compute shaders draw them into buffers of four bytes each;
-/// without any such buffers the rasteriser draws, and only the sides of a texture are limited.
+/// Maximum number of pixels of a picture. Compute shaders draw into buffers with four bytes per pixel;
+/// without such buffers the rasteriser draws, and only the side length of textures is limited.
 pub fn most_pixels(limits: &wgpu::Limits) -> u64 {
     match limits.max_storage_buffer_binding_size {
         0 => u64::MAX,
@@ -111,7 +107,7 @@ impl Looks {
 }
 
 impl Layer {
-    /// What the colours are made of.
+    /// The values that colours depend on.
     pub(super) fn values(&self) -> Option<&Arc<Stored>> {
         match &self.ink {
             Ink::Flat(_) => None,
@@ -176,7 +172,7 @@ fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> LookUniform {
             look.table = table.map(rgba);
             let end = |value: f32| if scale.log { value.max(f32::MIN_POSITIVE).log2() } else { value };
             let (low, high) = (end(scale.low), end(scale.high));
-            // Where both ends are one, everything at or below it has the first colour.
+            // If both ends are equal, everything at or below has the first colour.
             let factor = if high > low { 1.0 / (high - low) } else { 0.0 };
             look.scale = [low, factor, f32::from(u8::from(scale.log)), categories];
         }
@@ -184,8 +180,7 @@ fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> LookUniform {
     look
 }
 
-/// The colours of a scale, and how many categories it has; 0 where it is continuous, and −1 where values are
-/// colours.
+/// The colours of a scale, and the number of categories: 0 if it is continuous, −1 if values are colours.
 fn table(scale: &Scale) -> ([Color32; 256], f32) {
     let colors = scale.table();
     let categories = match scale.map {

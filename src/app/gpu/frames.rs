@@ -1,5 +1,5 @@
-//! How long frames take: Space orbits (or Plane zooms) without a window, by compute shaders and, in the same
-//! run, by the rasteriser.
+//! The frame-time benchmark: Space orbits (or Plane zooms) without a window, drawn by compute shaders and,
+//! for comparison, by the rasteriser.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -18,8 +18,7 @@ use crate::cloud::PointCloud;
 
 #[derive(Clone, Debug)]
 pub struct FrameBench {
-    /// Frames of each row; of the rasteriser, where that is only compared with, as few as take about ten
-    /// seconds.
+    /// Frames per row; the rasteriser, which is only for comparison, is limited to about ten seconds.
     pub frames: u32,
     /// Width and height in pixels.
     pub size: [u32; 2],
@@ -27,44 +26,42 @@ pub struct FrameBench {
     pub point_size: f32,
     /// Plane instead of Space.
     pub plane: bool,
-    /// An adapter that a processor plays, also where there is a better one.
+    /// Whether to use a software adapter even if there is a better one.
     pub software: bool,
 }
 
-/// What is heard while it is measured.
+/// Events during the benchmark.
 pub enum Heard<'a> {
-    /// What is being done, and how far that is, 0 to 1.
+    /// The current stage, and its progress from 0 to 1.
     Stage(&'a str, f32),
-    /// A way to draw was measured.
+    /// A method was measured.
     Row(&'a FrameTimes),
 }
 
-/// The longest that the comparison takes about, and the fewest frames of it.
+/// Approximate time limit of the comparison, and its minimum number of frames.
 const COMPARED_MS: f64 = 10_000.0;
 const COMPARED_FRAMES: u32 = 3;
 
-/// After so long nothing is left that only the first frames wait for.
+/// Warm-up time, after which one-time costs of the first frames are over.
 const WARM_MS: f64 = 2_000.0;
 
-/// Frame times of one way to draw.
 #[derive(Clone, Debug)]
 pub struct FrameTimes {
     pub method: Method,
-    /// Whether a frame draws as many points as it has time for.
+    /// Whether frames draw only as many points as they have time for.
     pub level_of_detail: bool,
-    /// How many points the last frame drew.
+    /// Number of points in the last frame.
     pub points: u32,
-    /// Of each frame, ascending: encoding, drawing and waiting for it.
+    /// Time of each frame, ascending: encoding, drawing and waiting.
     pub milliseconds: Vec<f64>,
 }
 
 impl FrameTimes {
-    /// The way to draw, as people read it.
     pub fn name(&self) -> String {
         way(self.method, self.level_of_detail)
     }
 
-    /// The time that a part of the frames keep to, 0 to 1.
+    /// A quantile of the times; `part` is from 0 to 1.
     pub fn quantile(&self, part: f64) -> f64 {
         let last = self.milliseconds.len().saturating_sub(1);
         self.milliseconds.get((last as f64 * part).round() as usize).copied().unwrap_or(f64::NAN)
@@ -79,29 +76,28 @@ fn way(method: Method, level_of_detail: bool) -> String {
     format!("{how}, {}", if level_of_detail { "level of detail" } else { "all points" })
 }
 
-/// How many of `asked` frames are measured of what is only compared with, when one takes so long.
+/// Number of frames to measure in the comparison, of `asked`, given the time of one.
 fn compared_frames(asked: u32, frame_ms: f64) -> u32 {
-    // A float beyond u32 is its largest.
+    // A float beyond u32 saturates.
     asked.min(((COMPARED_MS / frame_ms) as u32).max(COMPARED_FRAMES))
 }
 
 pub struct FrameReport {
     /// The adapter's name, interface and driver.
     pub adapter: String,
-    /// From the cloud in memory to the last of its points in the picture.
+    /// Time from the cloud in memory until the picture contains all points.
     pub opened_ms: f64,
-    /// The longest frame meanwhile.
+    /// The longest frame in that time.
     pub longest_ms: f64,
-    /// Each way to draw.
     pub rows: Vec<FrameTimes>,
-    /// The last picture of all points by the best method, premultiplied, on the window's ground.
+    /// The last complete picture by the best method, premultiplied, on the window's background.
     pub picture: egui::ColorImage,
 }
 
 /// Renders the benchmark's frames offscreen and times each.
 ///
 /// # Errors
-/// When there is no graphics adapter, it holds too few points, or it stops.
+/// If there is no graphics adapter, it holds too few points, or it stops.
 pub fn measure(
     cloud: &Arc<PointCloud>,
     bench: &FrameBench,
@@ -120,7 +116,7 @@ pub fn measure(
     let mut longest_ms: f64 = 0.0;
     heard(Heard::Stage("opening the cloud", 0.0));
     loop {
-        // The first frame makes the pipelines ready.
+        // The first frame prepares the pipelines.
         let complete = points.stored().is_complete() && values.is_complete();
         longest_ms = longest_ms.max(stage.frame(&mut renderer, &points, &values, 0.0, false)?.1);
         if complete {
@@ -143,7 +139,7 @@ pub fn measure(
                 if level_of_detail { Pace::new(first, || {}) } else { Pace::fixed(u32::MAX) },
             );
             let name = way(method, level_of_detail);
-            // The level of detail learns first; pipelines are compiled.
+            // Warm-up: pipelines are compiled, and the level of detail adapts.
             let warm_up = if level_of_detail { 40 } else { 3 };
             let (mut fastest, mut warmed) = (f64::INFINITY, 0.0);
             for frame in 0..warm_up {
@@ -160,7 +156,7 @@ pub fn measure(
             let (mut drawn, mut milliseconds) = (0, Vec::new());
             for frame in 0..frames {
                 heard(Heard::Stage(&name, frame as f32 / frames as f32));
-                // Once around, however many they are.
+                // One full turn, whatever the number of frames.
                 let turn = f64::from(warm_up + frame) / f64::from(frames);
                 let (points, ms) = stage.frame(&mut renderer, &points, &values, turn, level_of_detail)?;
                 (drawn, _) = (points, milliseconds.push(ms));
@@ -177,7 +173,7 @@ pub fn measure(
     Ok(FrameReport { adapter, opened_ms, longest_ms, rows, picture })
 }
 
-/// Places, and the last shown axis as values.
+/// Uploads coordinates, and the last axis as values.
 fn upload(store: &Store, cloud: &Arc<PointCloud>, axes: &[usize]) -> (Arc<Points>, Arc<Stored>) {
     let rows = Rows::All(cloud.len() as u32);
     let points = Arc::new(store.points(&rows, cloud.dims(), cache::places(cloud, axes)));
@@ -186,7 +182,7 @@ fn upload(store: &Store, cloud: &Arc<PointCloud>, axes: &[usize]) -> (Arc<Points
     (points, values)
 }
 
-/// Where frames are drawn.
+/// The target of the benchmark's frames.
 struct Stage<'a> {
     offscreen: &'a Offscreen,
     bench: &'a FrameBench,
@@ -224,7 +220,7 @@ impl<'a> Stage<'a> {
         let rect = Rect::from_min_size(egui::Pos2::ZERO, size);
         if self.bench.plane {
             let mut camera = PlaneCamera::new(rect, None, self.cloud, [0, 1]);
-            // In and out again, so that every frame is another one and most of the cloud is in sight.
+            // Zooms in and out, so that every frame differs and most of the cloud is visible.
             camera.zoom(rect.center(), 1.0 + 0.2 * (turn * std::f64::consts::TAU).sin().abs() as f32);
             return camera.projection();
         }
@@ -233,7 +229,7 @@ impl<'a> Stage<'a> {
         SpaceCamera::new(rect, &view, self.cloud).projection()
     }
 
-    /// A frame as the window has it; how many points are in it, and its milliseconds.
+    /// Draws a frame as the window does; returns its number of points and its milliseconds.
     fn frame(
         &self,
         renderer: &mut Renderer,
@@ -291,12 +287,12 @@ impl<'a> Stage<'a> {
     }
 }
 
-// A graphics adapter without a window: for the bench, and for tests.
+// A graphics adapter without a window, for benchmark and tests.
 
-/// How long a frame may take.
+/// Time limit of a frame.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The adapter, and its queue.
+/// The adapter and its queue.
 pub struct Offscreen {
     pub adapter: wgpu::Adapter,
     pub device: wgpu::Device,
@@ -304,10 +300,10 @@ pub struct Offscreen {
 }
 
 impl Offscreen {
-    /// Opens the fastest adapter, or the one that a processor plays.
+    /// Opens the fastest adapter, or the software one.
     ///
     /// # Errors
-    /// When there is none, or it cannot be opened.
+    /// If there is none, or it cannot be opened.
     pub fn open(software: bool) -> anyhow::Result<Self> {
         let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
         let adapters =
@@ -328,10 +324,10 @@ impl Offscreen {
         Ok(Self { adapter, device, queue })
     }
 
-    /// Runs what was encoded, and waits until it is done.
+    /// Submits the encoded commands and waits for them.
     ///
     /// # Errors
-    /// When the adapter does not finish.
+    /// If the adapter does not finish.
     pub fn run(&self, encoder: wgpu::CommandEncoder) -> anyhow::Result<()> {
         let submission_index = Some(self.queue.submit([encoder.finish()]));
         self.device
@@ -344,10 +340,10 @@ impl Offscreen {
         self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default())
     }
 
-    /// The pixels of a texture of four bytes each, row by row.
+    /// The pixels of a texture with four bytes per pixel, row by row.
     ///
     /// # Errors
-    /// When the adapter does not finish.
+    /// If the adapter does not finish.
     pub fn pixels(&self, texture: &wgpu::Texture) -> anyhow::Result<Vec<[u8; 4]>> {
         let (width, height) = (texture.width(), texture.height());
         let stride = (width * 4).next_multiple_of(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT);

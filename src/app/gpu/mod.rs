@@ -1,15 +1,15 @@
 //! Points on the GPU: uploaded once per cloud, drawn into one texture per pane, which the pane then blits. A
 //! texture is drawn again only when its inputs have changed.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
 //! | `store` | coordinates and values of rows in GPU buffers, in a random order |
-//! | `drawing` | what a pane asks to be drawn |
-//! | `target` | what has been drawn of it so far, and what one frame adds |
+//! | `drawing` | a pane's request |
+//! | `target` | what has been drawn so far, and what one frame adds |
 //! | `splat` | draws with compute shaders |
-//! | `quads` | draws with the rasteriser, where compute shaders are not available |
-//! | `pace` | how many points one frame has time for, by the clock of the GPU |
-//! | `cache` | which buffers each pane uses, and scenes in the frames of egui |
+//! | `quads` | draws with the rasteriser, if compute shaders are not available |
+//! | `pace` | number of points that fit in one frame, measured by the GPU's clock |
+//! | `cache` | the buffers of each pane, and drawing within egui's frames |
 //! | `frames` | the frame-time benchmark, without a window |
 
 use std::collections::HashMap;
@@ -40,14 +40,14 @@ pub use frames::{FrameBench, FrameReport, FrameTimes, Heard, measure};
 pub use pace::{Pace, Progress};
 pub use store::Points;
 
-/// Points that should be in sight while the view moves, where the cloud has that many.
+/// Minimum number of points to keep visible while the view moves, if the cloud has that many.
 const LEAST_IN_SIGHT: f32 = 10_000.0;
 
 /// Points per frame before the first measurement.
 const FIRST_BUDGET_SOFTWARE: u32 = 200_000;
 const FIRST_BUDGET: u32 = 4_000_000;
 
-/// How points are drawn into a picture.
+/// How points are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     Splat,
@@ -119,7 +119,7 @@ impl Renderer {
         Self { drawer, blit, blit_layout, targets: HashMap::new(), meter, pace }
     }
 
-    /// Draws one frame's share of a picture; nothing once the picture is complete.
+    /// Draws one frame's share of a picture; does nothing once the picture is complete.
     pub fn draw(
         &mut self,
         device: &wgpu::Device,
@@ -137,8 +137,7 @@ impl Renderer {
             self.targets.insert(drawing.view, Target::new(device, &self.blit_layout, drawing.size));
         }
         let Some(target) = self.targets.get_mut(&drawing.view) else { return };
-        // Where only a small part of the cloud is in sight, more of the cloud is drawn, so that the view is
-        // not empty.
+        // If only a small part of the cloud is visible, more points are drawn so that the view is not empty.
         let budget = self.pace.budget().max((LEAST_IN_SIGHT / drawing.visible.max(0.01)) as u32);
         let plan = target.plan(drawing, budget, matches!(self.drawer, Drawer::Quads(_)));
         let progress =
@@ -164,7 +163,7 @@ impl Renderer {
         self.targets[&view].color.texture()
     }
 
-    /// Blits a picture into a pass; it fills the pass's viewport.
+    /// Blits a picture into a pass, filling the pass's viewport.
     pub fn blit(&self, view: u64, pass: &mut wgpu::RenderPass<'_>) {
         let Some(target) = self.targets.get(&view) else { return };
         pass.set_pipeline(&self.blit);
@@ -173,12 +172,11 @@ impl Renderer {
     }
 }
 
-/// Bytes of the buffers into which a picture of 8192 × 8192 pixels is drawn, the largest that egui's defaults
-/// allow.
+/// Size in bytes of the buffers for a picture of 8192 × 8192 pixels, the largest that egui's defaults allow.
 const LARGEST_PICTURE: u64 = 1 << 28;
 
-/// The device that is requested: egui's defaults, plus what the largest picture takes and timestamp queries
-/// where supported.
+/// The device to request: egui's defaults, plus buffers for the largest picture, and timestamp queries if
+/// supported.
 pub fn device_descriptor(adapter: &wgpu::Adapter) -> wgpu::DeviceDescriptor<'static> {
     let asked = egui_wgpu::WgpuSetupCreateNew::without_display_handle();
     let mut descriptor = (asked.device_descriptor)(adapter);

@@ -1,5 +1,5 @@
-//! How many points one frame has time for, learnt from how long frames took: on the GPU's own clock where it
-//! tells, else from the pace at which frames come.
+//! The frame budget: how many points fit in a frame, learnt from frame times by the GPU's clock, or else from
+//! the rate of frames.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -8,21 +8,21 @@ use std::sync::{Arc, Mutex};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui_wgpu::wgpu;
 
-/// With the window around it, 20 frames come in a second.
+/// Together with the window's own work, this gives 20 frames per second.
 const GOAL_MS: f32 = 30.0;
 
-/// Fewer are drawn in no time: what takes long then is something else.
+/// Fewer points take no measurable time: if frames are slow then, the cause is something else.
 const LEAST: u32 = 20_000;
 const MOST: u32 = 1 << 30;
 
-/// What of a view's first layer is on the screen.
+/// Progress of a view's first layer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Points on the screen now.
     pub drawn: u32,
     /// Points that will be drawn once the view is still and all have arrived.
     pub held: u32,
-    /// Points in the layer, whether or not the adapter has memory for them.
+    /// Points in the layer, including those that do not fit in the adapter's memory.
     pub of: u32,
     /// Whether the view moved when it was drawn.
     pub moving: bool,
@@ -35,20 +35,20 @@ impl Progress {
     }
 }
 
-/// Shared by what draws and by the panes.
+/// Shared by renderer and panes.
 pub struct Pace {
     budget: AtomicU32,
     fixed: bool,
     measured: AtomicBool,
-    /// The window's frame, and in which each view was drawn last.
+    /// The window's frame number, and for each view the frame in which it was last drawn.
     frame: AtomicU32,
     views: Mutex<HashMap<u64, (u32, Progress)>>,
     wake: Box<dyn Fn() + Send + Sync>,
 }
 
 impl Pace {
-    /// `budget`: points that are drawn in a frame before it is known how long that takes. `wake` is called
-    /// when a picture changed: there may be more to draw, and to say.
+    /// `budget` is the initial number of points per frame. `wake` is called when a picture changed, because
+    /// there may be more to draw or report.
     pub fn new(budget: u32, wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self {
             budget: AtomicU32::new(budget),
@@ -60,22 +60,22 @@ impl Pace {
         }
     }
 
-    /// One that learns nothing.
+    /// A budget that does not adapt.
     pub fn fixed(budget: u32) -> Self {
         Self { fixed: true, ..Self::new(budget, || {}) }
     }
 
-    /// Points that one frame has time for.
+    /// Number of points that fit in a frame.
     pub fn budget(&self) -> u32 {
         self.budget.load(Ordering::Relaxed)
     }
 
-    /// Says that the GPU's clock will tell how long frames take.
+    /// Announces that the GPU's clock provides frame times.
     pub fn measures(&self) {
         self.measured.store(true, Ordering::Relaxed);
     }
 
-    /// Learns from a frame that drew so many points in so many milliseconds of the GPU's clock.
+    /// Learns from a frame that drew this many points in this time by the GPU's clock.
     pub fn measured(&self, points: u32, ms: f32) {
         let budget = self.budget();
         if ms > GOAL_MS * 1.2 {
@@ -85,7 +85,7 @@ impl Pace {
         }
     }
 
-    /// Learns from how long one moving frame came after another, where no clock tells more.
+    /// Learns from the interval between two moving frames, if there is no GPU clock.
     pub fn frame_came(&self, secs: f32) {
         if self.measured.load(Ordering::Relaxed) {
             return;
@@ -104,17 +104,16 @@ impl Pace {
         self.budget.store((budget as u32).clamp(LEAST, MOST), Ordering::Relaxed);
     }
 
-    /// What a view showed last.
+    /// The last progress of a view.
     pub fn progress(&self, view: u64) -> Option<Progress> {
         self.views.lock().ok()?.get(&view).map(|(_, progress)| *progress)
     }
 
-    /// A frame of the window begins.
     pub fn begin_frame(&self) {
         self.frame.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Whether every view of the last frame shows all it will.
+    /// Whether all views drawn in the last frame are complete.
     pub fn is_complete(&self) -> bool {
         let now = self.frame.load(Ordering::Relaxed);
         let done =
@@ -122,19 +121,19 @@ impl Pace {
         self.views.lock().map_or(true, |views| views.values().all(done))
     }
 
-    /// Says what a view shows.
+    /// Records a view's progress.
     pub(super) fn shows(&self, view: u64, progress: Progress) {
         if let Ok(mut views) = self.views.lock() {
             views.insert(view, (self.frame.load(Ordering::Relaxed), progress));
         }
     }
 
-    /// Says that a picture changed.
+    /// Announces a changed picture.
     pub(super) fn changed(&self) {
         (self.wake)();
     }
 
-    /// Forgets what was shown of a cloud that is gone.
+    /// Forgets the progress of all views, because the cloud was replaced.
     pub fn forget(&self) {
         if let Ok(mut views) = self.views.lock() {
             views.clear();
@@ -142,9 +141,9 @@ impl Pace {
     }
 }
 
-// How long the GPU took for a picture, by its own clock.
+// Drawing times by the GPU's clock.
 
-/// Pictures that may be on their way at once; of more, some are not measured.
+/// Maximum number of measurements in flight; further pictures are not measured.
 const SLOTS: usize = 4;
 
 /// Two u64 timestamps: begin and end of a pass.
@@ -166,7 +165,7 @@ struct Read {
 }
 
 impl Meter {
-    /// `None` where the GPU does not tell the time.
+    /// `None` if the GPU has no timestamps.
     pub fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Option<Self> {
         if !device.features().contains(wgpu::Features::TIMESTAMP_QUERY) {
             return None;
@@ -191,7 +190,7 @@ impl Meter {
         Some(Self { set, resolved, free, sender, receiver, ns_per_tick: queue.get_timestamp_period() })
     }
 
-    /// The next picture's points and milliseconds, of those that are done.
+    /// The next completed measurement: points and milliseconds.
     pub fn try_recv(&mut self) -> Option<(u32, f32)> {
         while let Ok(Read { buffer, points, mapped }) = self.receiver.try_recv() {
             let ticks = mapped
@@ -210,19 +209,19 @@ impl Meter {
         None
     }
 
-    /// What the picture's passes write to, when one can be measured now.
+    /// The query set for the picture's passes, if a measurement is possible now.
     pub fn set(&self) -> Option<&wgpu::QuerySet> {
         (!self.free.is_empty()).then_some(&self.set)
     }
 
-    /// Has the times read once the picture is done.
+    /// Schedules reading the timestamps after the picture is drawn.
     pub fn finish(&mut self, encoder: &mut wgpu::CommandEncoder, points: u32) {
         let Some(buffer) = self.free.pop() else { return };
         encoder.resolve_query_set(&self.set, 0..2, &self.resolved, 0);
         encoder.copy_buffer_to_buffer(&self.resolved, 0, &buffer, 0, BYTES);
         let (sender, theirs) = (self.sender.clone(), Arc::new(buffer.clone()));
         encoder.map_buffer_on_submit(&buffer, wgpu::MapMode::Read, .., move |result| {
-            // The meter may be gone by now.
+            // The meter may have been dropped.
             let _ =
                 sender.send(Read { buffer: wgpu::Buffer::clone(&theirs), points, mapped: result.is_ok() });
         });
@@ -233,7 +232,7 @@ impl Meter {
 mod tests {
     use super::*;
 
-    /// A GPU with so many nanoseconds a point and so many milliseconds for anything at all.
+    /// Simulates a GPU with this time per point and this fixed time per frame.
     fn settle(pace: &Pace, points: u32, ns: f32, fixed_ms: f32) -> f32 {
         let mut ms = 0.0;
         for _ in 0..60 {

@@ -1,4 +1,4 @@
-//! wgpu's descriptors, with what is the same for all of ours filled in.
+//! wgpu descriptors with our common settings.
 
 use eframe::egui_wgpu::wgpu;
 
@@ -10,7 +10,7 @@ pub enum Entry {
     Texture,
 }
 
-/// Bindings 0, 1, … of group 0.
+/// Layout of bindings 0, 1, … of group 0.
 pub fn layout(
     device: &wgpu::Device,
     label: &str,
@@ -39,7 +39,7 @@ pub fn layout(
         .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(label), entries: &entries })
 }
 
-/// What stands at bindings 0, 1, ….
+/// Resources for bindings 0, 1, ….
 pub fn bind<const N: usize>(
     device: &wgpu::Device,
     layout: &wgpu::BindGroupLayout,
@@ -131,7 +131,7 @@ pub fn render(
     })
 }
 
-/// A pass into one texture, and maybe depths.
+/// A pass into one texture, optionally with depth.
 pub fn pass<'a>(
     encoder: &'a mut wgpu::CommandEncoder,
     color: &'a wgpu::TextureView,
@@ -157,9 +157,9 @@ pub fn pass<'a>(
     })
 }
 
-// The small numbers of one picture, in one buffer.
+// The uniforms of one picture, in one buffer.
 
-/// What every adapter aligns uniforms to.
+/// The uniform alignment that every adapter supports.
 const ALIGNMENT: usize = 256;
 
 /// Packs uniforms into one buffer, each at an aligned offset.
@@ -184,7 +184,7 @@ impl Uniforms {
         Slot { offset: offset as u64, size: size as u64 }
     }
 
-    /// Brings them to the GPU.
+    /// Uploads the uniforms to the GPU.
     pub fn upload(&self, device: &wgpu::Device, queue: &wgpu::Queue) -> wgpu::Buffer {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("uniforms"),

@@ -1,5 +1,5 @@
-//! Points by the rasteriser, a square for each: for adapters without compute shaders. Where points cover each
-//! other many times over in Plane, they let the ground through, so that density shows.
+//! Draws points with the rasteriser, one square each, for adapters without compute shaders. In Plane, heavily
+//! overlapping points are translucent, so that density shows.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use super::target::{COLOR, Target, texture};
 
 const DEPTH: wgpu::TextureFormat = wgpu::TextureFormat::Depth32Float;
 
-/// The pipeline, and the depths of each picture.
+/// The pipeline, and the depth texture of each picture.
 pub struct Quads {
     points: wgpu::RenderPipeline,
     layout: wgpu::BindGroupLayout,
@@ -46,7 +46,7 @@ impl Quads {
         Self { points, layout, depths: HashMap::new() }
     }
 
-    /// Adds to a picture what is planned.
+    /// Draws what is planned into a picture.
     pub(super) fn draw(&mut self, share: Share<'_>) {
         let Share { device, queue, encoder, drawing, plan, target, times } = share;
         if self.depths.get(&drawing.view).is_none_or(|(size, _)| *size != drawing.size) {
@@ -69,7 +69,7 @@ impl Quads {
                 }
                 let part_drawn = begin - segment.first..end - segment.first;
                 let view = uniforms.push(&view_uniform(drawing, batch.layer, 0, part_drawn.clone(), 0));
-                // Without values any buffer will do that is long enough: they are not looked at.
+                // Without values, any buffer of sufficient length works, since it is not read.
                 let values = layer.values().map_or(&segment.buffer, |values| &values.segments()[part].buffer);
                 draws.push((look, view, &segment.buffer, values, part_drawn));
             }
@@ -96,7 +96,7 @@ impl Quads {
     }
 }
 
-/// What is left of a colour where points of the cloud cover each other in Plane.
+/// The opacity of points that overlap in Plane.
 fn opacity(drawing: &Drawing, layer: usize, target: &Target) -> f32 {
     if drawing.dense.is_none() || layer != 0 {
         return 1.0;

@@ -1,5 +1,6 @@
-//! Points by compute shaders: atomics find each pixel's point, and a last pass gives it its colour. So other
-//! colours need no points again, and points can be added to a picture over several frames.
+//! Draws points with compute shaders: atomics find the frontmost point of each pixel, and a final pass
+//! colours it. Colours can therefore change without redrawing points, and points can be added over several
+//! frames.
 
 use std::collections::HashMap;
 
@@ -11,10 +12,10 @@ use super::pipelines::{self, Entry, Slot, Uniforms};
 use super::store::GROUP;
 use super::target::COLOR;
 
-/// Groups that look for the pixel with the most points.
+/// Number of workgroups that search for the pixel with the most points.
 const SEARCHERS: u32 = 64;
 
-/// The pipelines, and what lies behind each picture.
+/// The pipelines, and the pixel buffers of each picture.
 pub struct Splat {
     splat: wgpu::ComputePipeline,
     splat_layout: wgpu::BindGroupLayout,
@@ -25,14 +26,14 @@ pub struct Splat {
     pixels: HashMap<u64, Pixels>,
 }
 
-/// What is known of each pixel.
+/// Buffers with an entry per pixel.
 struct Pixels {
     size: [u32; 2],
-    /// Nearness, or how many points.
+    /// Nearness, or number of points.
     depths: wgpu::Buffer,
-    /// Which point is nearest, numbered over all layers of the drawing.
+    /// The frontmost point, numbered over all layers of the drawing.
     ids: wgpu::Buffer,
-    /// The most points of a pixel.
+    /// The maximum number of points of a pixel.
     most: wgpu::Buffer,
 }
 
@@ -51,7 +52,7 @@ impl Pixels {
     }
 }
 
-/// Whether the device can.
+/// Whether the device supports this method.
 pub fn is_possible(device: &wgpu::Device, adapter: &wgpu::Adapter) -> bool {
     let limits = device.limits();
     let flags = adapter.get_downlevel_capabilities().flags;
@@ -102,7 +103,7 @@ impl Splat {
         }
     }
 
-    /// Adds to a picture what is planned, and colours it.
+    /// Draws what is planned into a picture, and colours it.
     pub(super) fn draw(&mut self, share: Share<'_>) {
         let Share { device, queue, encoder, drawing, plan, target, times } = share;
         if self.pixels.get(&drawing.view).is_none_or(|pixels| pixels.size != drawing.size) {
@@ -216,13 +217,13 @@ impl Splat {
     }
 }
 
-/// The id of each layer's first point: a later layer's are larger.
+/// The id of each layer's first point; ids increase with layers.
 fn first_ids(drawing: &Drawing) -> Vec<u32> {
     let held = drawing.layers.iter().map(|layer| layer.points.stored().held());
     held.scan(0, |next, held| Some(std::mem::replace(next, *next + held))).collect()
 }
 
-/// What the shaders know of a part of a layer.
+/// The shaders' uniform for a part of a layer.
 pub fn view_uniform(
     drawing: &Drawing,
     layer: usize,

@@ -1,6 +1,6 @@
-//! Numbers of rows on the GPU: places and values, in drawing order. They are gathered piece by piece on a
-//! thread, or at once where there are few, straight into buffers of the GPU: the host keeps nothing. What is
-//! there already is a random sample of all, so a picture shows at once and fills up.
+//! Coordinates and values of rows in GPU buffers, in drawing order. A thread (for few rows, the caller)
+//! gathers them in chunks, directly into the buffers without a copy on the host. What has been uploaded is
+//! always a random sample of all rows, so a picture appears at once and fills up.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -12,34 +12,34 @@ use rayon::slice::ParallelSliceMut as _;
 
 use crate::app::model::Projection;
 
-/// Threads of a group, as the shaders have them. A dispatch has 65,535 groups at most.
+/// Workgroup size of the shaders. A dispatch has at most 65,535 groups.
 pub const GROUP: u32 = 128;
 
-/// Rows in one buffer: what one dispatch of the compute shaders reaches. With three f32 each, 96 MiB, which
-/// every adapter binds.
+/// Rows per buffer, limited by what one dispatch reaches. With three f32 each this is 96 MiB, which every
+/// adapter can bind.
 const SEGMENT: u32 = GROUP * u16::MAX as u32;
 
-/// Rows that are gathered and sent at once.
+/// Rows gathered and sent at once.
 const PIECE: u32 = 1 << 18;
 
-/// Fewer rows than this take less than a few milliseconds: no thread is asked.
+/// Fewer rows take less than a few milliseconds and need no thread.
 const AT_ONCE: u32 = 1 << 17;
 
-/// Names the drawing order: the same for all clouds of one size, so that places and values agree.
+/// Seed of the drawing order: equal for all clouds of one size, so that coordinates and values correspond.
 const SEED: u32 = 0x7669_6577;
 
-/// Ids of points are 32 bits, of which 0 is nobody, and layers share them.
+/// Point ids have 32 bits, 0 means none, and layers share them.
 const MOST: u32 = u32::MAX / 4 - 1;
 
-/// A part of the rows.
+/// A buffer with a part of the rows.
 pub struct Segment {
     pub buffer: wgpu::Buffer,
-    /// The drawing index of the first.
+    /// The drawing index of the first row.
     pub first: u32,
     pub count: u32,
 }
 
-/// As many numbers for each of n rows.
+/// A fixed number of floats for each row.
 pub struct Stored {
     id: u64,
     rows: u32,
@@ -54,22 +54,21 @@ impl Stored {
         self.id
     }
 
-    /// How many rows there are.
     pub fn rows(&self) -> u32 {
         self.rows
     }
 
-    /// How many of them the adapter has memory for.
+    /// Number of rows that fit in the adapter's memory.
     pub fn held(&self) -> u32 {
         self.held
     }
 
-    /// How many of these have arrived.
+    /// Number of those that have been uploaded.
     pub fn ready(&self) -> u32 {
         self.ready.load(Ordering::Acquire)
     }
 
-    /// Whether all have that will.
+    /// Whether all of those have been uploaded.
     pub fn is_complete(&self) -> bool {
         self.ready() == self.held
     }
@@ -79,16 +78,16 @@ impl Stored {
     }
 }
 
-/// What of a row is its place in the buffer.
+/// Which coordinates the buffer contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Columns {
-    /// The cloud's own dimensions, three at most: projections choose among them.
+    /// All dimensions of the cloud, at most three: projections choose among them.
     All(usize),
-    /// What was chosen of more.
+    /// Chosen axes of a larger cloud.
     Chosen,
 }
 
-/// Places of points on the GPU.
+/// Coordinates of points on the GPU.
 pub struct Points {
     stored: Arc<Stored>,
     columns: Columns,
@@ -99,7 +98,7 @@ impl Points {
         &self.stored
     }
 
-    /// A projection of some axes as one of what the buffer has. An axis that is not there is 0 everywhere.
+    /// Converts a projection of some axes to one of the buffer's coordinates. A missing axis is 0 everywhere.
     pub fn project(&self, projection: Projection, axes: &[usize]) -> Projection {
         let Columns::All(dims) = self.columns else { return projection };
         let Projection { center: from, matrix: by } = projection;
@@ -110,7 +109,7 @@ impl Points {
             if axis < dims && !taken[axis] {
                 (taken[axis], center[axis]) = (true, origin);
             }
-            // An axis that is shown twice has one centre; one that is missing has 0.
+            // An axis used twice has one centre; a missing one has 0.
             let shift = if axis < dims { center[axis] - origin } else { -origin };
             for row in 0..4 {
                 if axis < dims {
@@ -125,7 +124,7 @@ impl Points {
 
 /// Allocates buffers and uploads rows into them; large clouds on background threads.
 pub struct Store {
-    /// Rows in one buffer, at most.
+    /// Maximum number of rows per buffer.
     segment: u32,
     device: wgpu::Device,
     upload: Upload,
@@ -133,17 +132,17 @@ pub struct Store {
     threads: Arc<Threads>,
 }
 
-/// What a thread needs that fills buffers.
+/// State shared with the threads that fill buffers.
 #[derive(Clone)]
 struct Upload {
     queue: wgpu::Queue,
     wake: Arc<dyn Fn() + Send + Sync>,
-    /// Those of the store, while it is there.
+    /// Weak, so that threads notice when the store is dropped.
     threads: Weak<Threads>,
 }
 
-/// The threads that fill buffers. They stop with the store and are waited for: the driver tidies up when the
-/// program ends, and must not be in use then.
+/// The threads that fill buffers. Dropping the store stops them and waits for them, because the driver must
+/// not be in use when it cleans up at the end of the program.
 #[derive(Default)]
 struct Threads(Mutex<Vec<JoinHandle<()>>>);
 
@@ -158,18 +157,18 @@ impl Threads {
 impl Drop for Threads {
     fn drop(&mut self) {
         for thread in self.0.get_mut().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            // One that panicked has said so.
+            // A panic was already reported.
             let _ = thread.join();
         }
     }
 }
 
-/// Which rows, in drawing order.
+/// A choice of rows, in drawing order.
 #[derive(Clone)]
 pub enum Rows {
     /// Rows 0..n, in the cloud's drawing order.
     All(u32),
-    /// Rows by number, drawn in this order.
+    /// These rows, in this order.
     Some(Arc<[u32]>),
 }
 
@@ -183,7 +182,7 @@ impl Rows {
 }
 
 impl Store {
-    /// `wake` is called when more has arrived.
+    /// `wake` is called when more has been uploaded.
     pub fn new(device: wgpu::Device, queue: wgpu::Queue, wake: impl Fn() + Send + Sync + 'static) -> Self {
         let threads = Arc::default();
         let upload = Upload { queue, wake: Arc::new(wake), threads: Arc::downgrade(&threads) };
@@ -196,8 +195,8 @@ impl Store {
         self.segment = segment;
     }
 
-    /// Places of rows of a cloud of `dims` dimensions: all of them where they are three at most, else those
-    /// that `place` chooses. `place` gives 0 for what is missing.
+    /// Uploads coordinates of rows of a cloud with `dims` dimensions: all if there are at most three, else
+    /// those that `place` chooses. `place` gives 0 for missing ones.
     pub fn points(
         &self,
         rows: &Rows,
@@ -210,7 +209,6 @@ impl Store {
         }
     }
 
-    /// A value for each row.
     pub fn values(&self, rows: &Rows, value: impl Fn(u32) -> f32 + Send + Sync + 'static) -> Arc<Stored> {
         self.store(rows, move |row| [value(row)])
     }
@@ -234,7 +232,7 @@ impl Store {
         } else {
             let fill = Arc::new(fill);
             let theirs = Arc::clone(&fill);
-            // Where the system has no thread to give, the window waits for it this once.
+            // If no thread can be spawned, upload on this one.
             match std::thread::Builder::new().name("warpscope-upload".to_owned()).spawn(move || theirs()) {
                 Ok(thread) => self.threads.add(thread),
                 Err(_) => fill(),
@@ -243,7 +241,7 @@ impl Store {
         stored
     }
 
-    /// Buffers for as many rows as the adapter has memory for.
+    /// Buffers for as many rows as fit in the adapter's memory.
     fn segments(&self, rows: u32, width: usize) -> Vec<Segment> {
         let mut segments = Vec::new();
         let most =
@@ -287,7 +285,7 @@ impl Upload {
         let mut piece: Vec<f32> = Vec::new();
         for segment in &stored.segments {
             for begin in (0..segment.count).step_by(PIECE as usize) {
-                // Nobody wants it any more.
+                // The buffers are no longer used.
                 if Arc::strong_count(stored) == 1 || self.threads.strong_count() == 0 {
                     return;
                 }
@@ -310,7 +308,7 @@ impl Upload {
                     bytemuck::cast_slice(&piece),
                 );
                 if stored.held > AT_ONCE {
-                    // So that what is on its way does not pile up.
+                    // Flushes pending writes, to limit their number.
                     self.queue.submit([]);
                 }
                 stored.ready.store(first + count as u32, Ordering::Release);
@@ -322,10 +320,10 @@ impl Upload {
     }
 }
 
-// A random order of rows that is computed, not stored: the row of a draw index costs a few dozen instructions
-// and no memory. Every prefix of it is a random sample of the cloud.
+// A computed random order of rows: the row of a drawing index takes a few dozen instructions and no memory.
+// Every prefix is a random sample of the cloud.
 
-/// Two for each half are not random enough to the eye, eight are.
+/// Two rounds per half are visibly not random, eight look random.
 const ROUNDS: u32 = 8;
 
 /// A permutation of 0..n.
@@ -338,13 +336,13 @@ pub struct Permutation {
 }
 
 impl Permutation {
-    /// The permutation of `n` numbers that `seed` names.
+    /// The permutation of `n` numbers with this seed.
     pub fn new(n: u32, seed: u32) -> Self {
         let a = (f64::from(n).sqrt().ceil() as u32).max(1);
         Self { n, a, b: n.div_ceil(a).max(1), seed }
     }
 
-    /// The row that is drawn at an index below n.
+    /// The row drawn at an index below n.
     pub fn row(&self, index: u32) -> u32 {
         debug_assert!(index < self.n);
         let mut at = index;
@@ -404,7 +402,7 @@ impl Permutation {
     }
 }
 
-/// The sum modulo `limit`, of one number below it and one at most it. Both are at most 65,536.
+/// Addition modulo `limit`, of one number below it and one at most it. Both are at most 65,536.
 fn add(one: u32, other: u32, limit: u32) -> u32 {
     let sum = one + other;
     if sum >= limit { sum - limit } else { sum }
@@ -441,8 +439,8 @@ mod tests {
     }
 
     /// χ² of a prefix over 64 equal ranges of rows, and over rows modulo 64: with 63 degrees of freedom, 130
-    /// is exceeded once in a million tries. A prefix without putting back is spread a little more evenly, so
-    /// there is a least, too.
+    /// is exceeded once in a million tries. Sampling without replacement is slightly more even, so there is a
+    /// minimum too.
     #[test]
     fn every_prefix_is_spread_as_a_random_sample() {
         const BINS: usize = 64;
@@ -466,8 +464,8 @@ mod tests {
         }
     }
 
-    /// Neighbours in the drawing order are no neighbours in the file: the correlation of rows drawn one after
-    /// another is that of independent numbers, whose standard deviation is 1/√n.
+    /// Rows drawn in sequence are independent: their correlation is that of independent numbers, whose
+    /// standard deviation is 1/√n.
     #[test]
     fn what_is_drawn_in_turn_is_independent() {
         let n: u32 = 100_000;

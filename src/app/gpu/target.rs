@@ -4,21 +4,21 @@ use eframe::egui_wgpu::wgpu;
 
 use super::drawing::{Drawing, Geometry, Looks};
 
-/// Colours of a picture, premultiplied.
+/// Pixel format of a picture, premultiplied.
 pub const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
-/// A texture of our own, because egui's pass has no depth.
+/// A separate texture, because egui's pass has no depth.
 pub struct Target {
     pub color: wgpu::TextureView,
     pub bind: wgpu::BindGroup,
     pub size: [u32; 2],
-    /// What is in it.
+    /// The inputs of its contents.
     pub shown: Option<(Geometry, Looks)>,
-    /// How many points of each layer are.
+    /// Number of points drawn, by layer.
     pub drawn: Vec<u32>,
 }
 
-/// Some points of a layer, by their drawing index.
+/// Points of a layer, as a range of drawing indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
     pub layer: usize,
@@ -26,16 +26,15 @@ pub struct Batch {
     pub end: u32,
 }
 
-/// What is to be done for a picture.
+/// The work of one frame.
 pub struct Plan {
-    /// Whether it starts anew.
+    /// Whether the picture starts over.
     pub fresh: bool,
-    /// What is added. Of a layer that covers others first.
+    /// What to draw; upper layers first.
     pub batches: Vec<Batch>,
 }
 
 impl Plan {
-    /// How many points are added.
     pub fn points(&self) -> u32 {
         self.batches.iter().map(|batch| batch.end - batch.begin).sum()
     }
@@ -60,8 +59,8 @@ impl Target {
         Self { color, bind, size, shown: None, drawn: Vec::new() }
     }
 
-    /// What to do for a drawing, when one frame has time for `budget` points; `None` when the picture is as
-    /// it should be. `redraw_for_looks`: whether other colours need all points again.
+    /// Plans the next frame of a drawing with at most `budget` points; `None` if the picture is complete.
+    /// `redraw_for_looks` says whether a change of colours requires redrawing all points.
     pub fn plan(&mut self, drawing: &Drawing, budget: u32, redraw_for_looks: bool) -> Option<Plan> {
         let (geometry, looks) = (drawing.geometry(), drawing.looks());
         let (same_points, same_looks) =
@@ -74,9 +73,9 @@ impl Target {
         let mut left = budget;
         for (layer, drawn) in self.drawn.iter_mut().enumerate().rev() {
             let ready = drawing.layers[layer].points.stored().ready();
-            // What covers the cloud leaves half of the time to it.
+            // Layers above the cloud leave half of the budget to it.
             let most = if layer == 0 { left } else { left / 2 };
-            // While the view moves, a picture that stands still is not added to: it would flicker.
+            // While the view moves, a finished picture is not extended, to avoid flicker.
             let end = if drawing.moving {
                 ready.min(most).max(*drawn)
             } else {
@@ -96,7 +95,7 @@ impl Target {
     }
 }
 
-/// A texture that is drawn into.
+/// Creates a texture to draw into.
 pub fn texture(
     device: &wgpu::Device,
     size: [u32; 2],

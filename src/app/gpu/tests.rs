@@ -1,4 +1,4 @@
-//! Small known scenes, pixel by pixel, by both methods.
+//! Small known scenes, checked pixel by pixel with both methods.
 
 use std::sync::Arc;
 
@@ -36,7 +36,6 @@ fn studio(method: Method) -> Studio {
 }
 
 impl Studio {
-    /// Draws what one frame adds, and gives the picture.
     fn frame(&mut self, drawing: &Drawing) -> Picture {
         let mut encoder = self.offscreen.encoder();
         self.renderer.draw(&self.offscreen.device, &self.offscreen.queue, &mut encoder, drawing);
@@ -45,7 +44,7 @@ impl Studio {
         Picture { width: drawing.size[0], pixels }
     }
 
-    /// Draws until all is there, and gives the picture.
+    /// Draws until the picture is complete, and returns it.
     fn whole(&mut self, drawing: &Drawing) -> Picture {
         for _ in 0..100 {
             let picture = self.frame(drawing);
@@ -82,12 +81,12 @@ impl Picture {
         Color32::from_rgba_premultiplied(r, g, b, a)
     }
 
-    /// How many pixels differ from another picture's.
+    /// Number of pixels that differ from another picture.
     fn unlike(&self, other: &Self) -> usize {
         self.pixels.iter().zip(&other.pixels).filter(|(one, other)| one != other).count()
     }
 
-    /// Pixels that are not ground, with their colours.
+    /// Pixels that are not background, with their colours.
     fn inked(&self) -> Vec<([u32; 2], Color32)> {
         let pixels = (0..self.pixels.len() as u32).map(|at| [at % self.width, at / self.width]);
         pixels
@@ -107,10 +106,10 @@ fn viridis(step: u32) -> Color32 {
     ColorMap::Viridis.color(step as f32 / 15.0, &Palette::DARK)
 }
 
-/// Pixels are places: x to the right, y down; z away from the eye.
+/// A projection in pixel coordinates: x to the right, y down; z away from the eye.
 fn by_pixel() -> Projection {
     let [width, height] = SIZE.map(|side| side as f32);
-    // A perspective whose w is z, so that nearness is what it is in Space.
+    // A perspective with w = z, so that nearness is as in Space.
     let (x, y) = (2.0 / width, 2.0 / height);
     Projection {
         center: [0.0; 3],
@@ -118,7 +117,7 @@ fn by_pixel() -> Projection {
     }
 }
 
-/// A place that is seen at a pixel's middle, at a distance from the eye.
+/// A point seen at a pixel's centre, at a distance from the eye.
 fn at(x: u32, y: u32, z: f32) -> [f32; 3] {
     [(x as f32 + 0.5 - SIZE[0] as f32 / 2.0) * z, (y as f32 + 0.5 - SIZE[1] as f32 / 2.0) * z, z]
 }
@@ -209,7 +208,7 @@ fn sizes_are_pixels_and_large_points_are_discs() {
     for method in BOTH {
         let mut studio = studio(method);
         for (diameter, expected) in [(1.0, 1), (2.0, 4), (2.9, 9), (3.0, 9), (5.0, 21), (9.0, 69)] {
-            // Slightly beside a pixel's middle, so that no pixel's middle is on the edge.
+            // Slightly off a pixel's centre, so that no centre is on the point's edge.
             let mut place = at(30, 20, 1.0);
             if diameter == 2.0 {
                 (place[0], place[1]) = (place[0] + 0.5, place[1] + 0.5);
@@ -249,14 +248,14 @@ fn what_is_out_of_sight_is_not_drawn() {
             [at(20, 20, -1.0), at(64, 20, 1.0), at(20, 48, 1.0), [f32::MAX, 0.0, 1.0], [0.0, 0.0, 0.0]];
         let picture = studio.frame(&space(vec![layer(studio.points(&places), Ink::Flat(RED), 1.0)]));
         assert!(picture.inked().is_empty(), "{method:?}: {:?}", picture.inked());
-        // On the edge, the part that is inside is.
+        // At the picture's edge, only the inner part is drawn.
         let picture =
             studio.frame(&space(vec![layer(studio.points(&[at(0, 47, 1.0)]), Ink::Flat(RED), 2.99)]));
         assert_eq!(picture.inked().len(), 4, "{method:?}");
     }
 }
 
-/// A cloud in Space, at a resolution where a point of the screen is 1.5 pixels.
+/// A cloud in Space, at 1.5 pixels per screen point.
 fn orbit(studio: &Studio, n: usize, axes: [usize; 3]) -> (Drawing, SpaceCamera, Rect) {
     let cloud = cloud(n, 3, 5);
     let rect = Rect::from_min_size(pos2(12.0, 30.0), vec2(400.0, 300.0));
@@ -392,13 +391,13 @@ fn many_points_on_a_pixel_show_and_single_points_stay_in_sight() {
     let dense = Color32::from_rgb(0, 0, 0);
     let light = Color32::from_rgb(160, 160, 160);
     let mut studio = studio(Method::Splat);
-    // 1, 10, 100 and 1,000 points at four places.
+    // 1, 10, 100 and 1,000 points at four positions.
     let places: Vec<[f32; 3]> =
         (0..4).flat_map(|power| vec![at(10 * power + 5, 9, 1.0); 10usize.pow(power)]).collect();
     let mut drawing = space(vec![layer(studio.points(&places), Ink::Flat(light), 1.0)]);
     drawing.dense = Some(dense);
     let picture = studio.frame(&drawing);
-    // On white ground.
+    // On a white background.
     let shade = |x: u32| {
         let color = picture.at(x, 9);
         f32::from(color.r()) + 255.0 - f32::from(color.a())
@@ -453,7 +452,7 @@ fn plane_is_drawn_where_its_camera_says() {
     }
 }
 
-/// The least that wgpu promises of every adapter.
+/// Segments stay within the minimum limits that wgpu guarantees.
 #[test]
 fn a_full_buffer_is_bound_and_dispatched() {
     let studio = studio(Method::Splat);
@@ -464,7 +463,7 @@ fn a_full_buffer_is_bound_and_dispatched() {
         assert!(segment.count.div_ceil(super::store::GROUP) <= limits.max_compute_workgroups_per_dimension);
         assert!(u64::from(segment.count) * 12 <= limits.max_storage_buffer_binding_size);
     }
-    // A program that ended under the thread that fills them would take the driver away from it.
+    // If the program ended while a thread fills buffers, the driver would be removed under it.
     drop(studio);
     assert_eq!(Arc::strong_count(&stored), 1, "nobody fills them any more");
 }

@@ -1,9 +1,8 @@
-//! The table of what goes on in the background. A [`Kind`] says once of a task what it is for, whether one
-//! takes the place of the one before, what Cancel does, and what takes in its result; [`Jobs`] holds those
-//! that are under way, whatever their types, and [`Jobs::next`] is the one place that looks whether any has
-//! something to say.
+//! The table of background work. A [`Kind`] defines a kind of task: its purpose, whether a new task replaces
+//! the previous one, how to cancel it, and how to apply its result. [`Jobs`] holds running tasks of any type,
+//! and [`Jobs::next`] is the only place that polls them.
 //!
-//! `C` is what results are taken in by: the window.
+//! `C` is the context to which results are applied: the window.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -13,90 +12,90 @@ use super::task::{Outcome, Stopped, Task};
 use crate::app::model::{Activity, Session};
 use crate::progress::Progress;
 
-/// What tasks are for. Where several are under way, the status line names the first in this order; the last
-/// ones are never named, as they take a moment or nobody waits for them.
+/// Purposes of tasks. The status line names the first running one in this order. The last ones are never
+/// named, because they are short or nothing waits for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Slot {
-    /// A cloud is read or generated. Before a run, because it is what the next run waits for.
+    /// Reading or generating a cloud. Before a run, which waits for it.
     Load,
-    /// A recording is read.
+    /// Reading a recording.
     Open,
-    /// The problem on the left is answered.
+    /// Running the problem in the left panel.
     Run,
-    /// A lesson's search is recorded.
+    /// Recording a lesson's search.
     Record,
-    /// A file of the lesson, a graph, a recording or a session is written.
+    /// Writing a file of the lesson, a graph, a recording or a session.
     Export,
-    /// The cloud is projected.
+    /// Projecting the cloud.
     Project,
-    /// What the neighbours of all rows say of them is worked out.
+    /// Analysing all rows' neighbours.
     Analyse,
-    /// What another file says of the rows.
+    /// Comparing with another file.
     Against,
-    /// Values by which points are coloured are worked out.
+    /// Computing the values that colour points.
     Color,
-    /// The way of a search through an index is recorded.
+    /// Recording the walk of a search through an index.
     Walk,
-    /// Why a row is, or is not, among the neighbours is worked out.
+    /// Explaining why a row is, or is not, among the neighbours.
     Why,
-    /// All rows within a distance of the query are found.
+    /// Finding all rows within a distance of the query.
     Nearby,
-    /// A file is read again, to see whether it has changed.
+    /// Reading a file again to detect changes.
     Check,
-    /// The picked query is answered.
+    /// Answering the picked query.
     Ask,
-    /// A change of the selection is worked out.
+    /// Computing a change of the selection.
     Select,
-    /// What a click means is searched.
+    /// Finding the clicked point.
     Pick,
-    /// What the pointer rests on is searched.
+    /// Finding the hovered point.
     Hover,
-    /// The row that a dragged query goes to is searched.
+    /// Finding the row that a dragged query snaps to.
     Snap,
-    /// The other columns of the point that the pointer rests on are read.
+    /// Reading the hovered point's other columns.
     Lookup,
-    /// Those of the neighbours that are listed.
+    /// Reading the listed neighbours' other columns.
     Beside,
-    /// What the rows are called.
+    /// Reading the names of rows.
     Names,
-    /// Rows are searched by what they are called.
+    /// Searching the names of rows.
     Search,
-    /// What theory expects of the answer.
+    /// Computing the expected convergence of an answer.
     Theory,
-    /// Histogram, band and timeline of a run.
+    /// Computing histograms, bands and timeline of a run.
     Derive,
-    /// Two runs are compared.
+    /// Comparing two runs.
     Compare,
-    /// The columns of a file are listed.
+    /// Listing the columns of a file.
     Columns,
-    /// The first rows of a file are read.
+    /// Reading the first rows of a file.
     Preview,
-    /// Whether an engine can run is found out.
+    /// Checking whether an engine can run.
     Probe,
-    /// A file is chosen in a dialog of the desktop.
+    /// Waiting for the desktop's file dialog.
     Dialog,
-    /// A folder is listed in our own dialog.
+    /// Listing a folder for the built-in file dialog.
     List,
-    /// A table or a picture is written.
+    /// Writing a table or a picture.
     Save,
 }
 
-/// What becomes of a task when the window closes.
+/// What happens to a task when the window closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AtExit {
-    /// It is cancelled, and not waited for.
+    /// Cancel it without waiting.
     Forget,
-    /// It is cancelled, and waited for: what it began is removed.
+    /// Cancel it and wait until it has removed partial results.
     Stop,
-    /// All of it is done first.
+    /// Wait until it is complete.
     Finish,
 }
 
-/// What Cancel does with a task that the status line names.
+/// How to cancel a task that the status line names.
 pub enum Cancel<C> {
-    /// It is asked to stop, and says that it was.
+    /// Ask the task to stop; its result says that it was cancelled.
     Ask,
-    /// Calls this in place of asking the task to stop.
+    /// Call this instead.
     By(fn(&mut C)),
 }
 
@@ -108,30 +107,26 @@ impl<C> Clone for Cancel<C> {
 
 impl<C> Copy for Cancel<C> {}
 
-/// A row of the table: a kind of task, with what is asked of it (`A`) and what comes of it (`T`).
+/// A kind of task with parameters `A` and result `T`.
 pub struct Kind<C, A, T> {
-    /// What it is for.
     pub slot: Slot,
-    /// The name of its thread, after `warpscope-`.
+    /// Thread name, after `warpscope-`.
     pub thread: &'static str,
-    /// Whether several may be under way; else the newest wins, and the one before it is cancelled and its
-    /// result lost.
+    /// Whether several may run at once; otherwise the newest wins, and the previous one is cancelled and its
+    /// result dropped.
     pub several: bool,
-    /// After so long it is worth a word in the status line.
+    /// The status line names the task only after this time.
     pub noticed: Duration,
-    /// That word, from how far it is; `None` for what nobody waits for.
+    /// The status line's text, given the progress; `None` if nothing waits for the task.
     pub purpose: fn(&A, Option<f32>) -> Option<Activity>,
-    /// How Cancel stops it.
     pub cancel: Cancel<C>,
-    /// What becomes of it when the window closes.
     pub at_exit: fn(&A) -> AtExit,
-    /// What takes in its result. It is out of the table by then.
+    /// Applies the result, after the task was removed from the table.
     pub apply: fn(&mut C, A, Outcome<T>),
 }
 
 impl<C, A, T> Kind<C, A, T> {
-    /// One at a time, so short that the status line does not name it, and nothing is lost if the window
-    /// closes first: what most kinds begin with.
+    /// A base for kinds: one task at a time, too short to be named, and dropped when the window closes.
     pub const fn new(slot: Slot, thread: &'static str, apply: fn(&mut C, A, Outcome<T>)) -> Self {
         Self {
             slot,
@@ -146,19 +141,18 @@ impl<C, A, T> Kind<C, A, T> {
     }
 }
 
-/// A result, and who takes it in.
+/// A result, ready to be applied.
 pub type Applied<C> = Box<dyn FnOnce(&mut C)>;
 
-/// What is under way: a task, or a thread that lives as long as the window and says something now and then.
-/// Of such a thread nothing is asked that has an end.
+/// A running task, or a long-lived thread that sends events. The methods about ending apply only to tasks.
 pub trait Row<C> {
-    /// What it has to say, to be taken in; true when that was the last.
+    /// The next result to apply; the flag says whether it is the last.
     fn next(&mut self) -> Option<(Applied<C>, bool)>;
-    /// What it does, where that is worth a word.
+    /// The activity to show, if any.
     fn purpose(&self, session: &Session) -> Option<Activity>;
-    /// What the status line's Cancel does to it.
+    /// How the status line's Cancel acts on it.
     fn cancel(&self) -> Cancel<C>;
-    /// How long until it is worth a word.
+    /// Time until it may be named.
     fn unnoticed(&self) -> Option<Duration> {
         None
     }
@@ -174,7 +168,7 @@ pub trait Row<C> {
     fn began(&mut self, _since: Instant) {}
 }
 
-/// A task that is under way.
+/// A running task.
 struct Underway<C: 'static, A: 'static, T: 'static> {
     kind: &'static Kind<C, A, T>,
     about: Option<A>,
@@ -234,19 +228,19 @@ impl<C: 'static, A: 'static, T: Send + 'static> Row<C> for Underway<C, A, T> {
     }
 }
 
-/// All that is under way, in the order of [`Slot`].
+/// All running tasks, in the order of [`Slot`].
 pub struct Jobs<C> {
     rows: Vec<(Slot, Box<dyn Row<C>>)>,
     wake: Arc<dyn Fn() + Send + Sync>,
 }
 
 impl<C: 'static> Jobs<C> {
-    /// None yet. `wake` is called when there is something to see.
+    /// An empty table. `wake` is called when something changes.
     pub fn new(wake: impl Fn() + Send + Sync + 'static) -> Self {
         Self { rows: Vec::new(), wake: Arc::new(wake) }
     }
 
-    /// Starts a task. Where the system has no thread for it, that is what comes of it.
+    /// Starts a task. A failure to spawn its thread becomes its result.
     pub fn start<A: 'static, T: Send + 'static>(
         &mut self,
         kind: &'static Kind<C, A, T>,
@@ -265,13 +259,13 @@ impl<C: 'static> Jobs<C> {
         self.insert(kind.slot, Underway { kind, about: Some(about), task, since: Instant::now() });
     }
 
-    /// Takes in a row, such as a thread that is to be heard.
+    /// Adds a row, such as a long-lived thread.
     pub fn insert(&mut self, slot: Slot, row: impl Row<C> + 'static) {
         let at = self.rows.partition_point(|(other, _)| *other <= slot);
         self.rows.insert(at, (slot, Box::new(row)));
     }
 
-    /// The first thing that any of them has to say.
+    /// The next result of any task.
     pub fn next(&mut self) -> Option<Applied<C>> {
         let (at, (said, last)) =
             self.rows.iter_mut().enumerate().find_map(|(at, (_, row))| Some((at, row.next()?)))?;
@@ -281,14 +275,13 @@ impl<C: 'static> Jobs<C> {
         Some(said)
     }
 
-    /// What the status line names, and when another is to be named at the latest.
+    /// The activity that the status line names, and the time until another may have to be named.
     pub fn activity(&self, session: &Session) -> (Option<(Slot, Activity)>, Option<Duration>) {
         let named = self.rows.iter().find_map(|(slot, row)| Some((*slot, row.purpose(session)?)));
         (named, self.rows.iter().filter_map(|(_, row)| row.unnoticed()).min())
     }
 
-    /// Cancels what the status line names, if it names anything: asks it to stop, or gives what is to be done
-    /// instead.
+    /// Cancels the task that the status line names, if any: asks it to stop, or returns what to do instead.
     pub fn cancel(&mut self, session: &Session) -> Option<Cancel<C>> {
         let row = &self.rows.iter().find(|(_, row)| row.purpose(session).is_some())?.1;
         let cancel = row.cancel();
@@ -298,29 +291,28 @@ impl<C: 'static> Jobs<C> {
         Some(cancel)
     }
 
-    /// Whether a task of a kind is under way.
     pub fn has<A, T>(&self, kind: &Kind<C, A, T>) -> bool {
         self.rows.iter().any(|(slot, _)| *slot == kind.slot)
     }
 
-    /// How many tasks are under way, also those that nobody waits for.
+    /// Number of running tasks, including those that are never named.
     pub fn tasks(&self) -> usize {
         self.rows.iter().filter(|(_, row)| row.about().is_some()).count()
     }
 
-    /// What was asked of it.
+    /// The parameters of the running task.
     pub fn about<A: 'static, T>(&self, kind: &Kind<C, A, T>) -> Option<&A> {
         let row = &self.rows.iter().find(|(slot, _)| *slot == kind.slot)?.1;
         row.about()?.downcast_ref()
     }
 
-    /// The same, to be asked otherwise.
+    /// The parameters of the running task, mutable.
     pub fn about_mut<A: 'static, T>(&mut self, kind: &Kind<C, A, T>) -> Option<&mut A> {
         let row = &mut self.rows.iter_mut().find(|(slot, _)| *slot == kind.slot)?.1;
         row.about_mut()?.downcast_mut()
     }
 
-    /// As if it had begun then, for tests.
+    /// Sets the start time, for tests.
     #[cfg(test)]
     pub fn began(&mut self, slot: Slot, since: Instant) {
         for (_, row) in self.rows.iter_mut().filter(|(other, _)| *other == slot) {
@@ -328,7 +320,7 @@ impl<C: 'static> Jobs<C> {
         }
     }
 
-    /// Lets go of it: it is cancelled, and its result is lost. True when there was one.
+    /// Cancels the task and drops its result; returns whether there was one.
     pub fn stop<A, T>(&mut self, kind: &Kind<C, A, T>) -> bool {
         let before = self.rows.len();
         self.rows.retain(|(slot, _)| *slot != kind.slot);
@@ -337,7 +329,7 @@ impl<C: 'static> Jobs<C> {
 }
 
 impl<C> Drop for Jobs<C> {
-    /// Tables, pictures, recordings and sessions that are being written are finished, however large.
+    /// Waits for tables, pictures, recordings and sessions to be written completely.
     fn drop(&mut self) {
         for (_, row) in self.rows.drain(..) {
             row.end();

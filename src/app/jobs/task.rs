@@ -1,4 +1,4 @@
-//! Work on a thread of its own, with progress, cancel and one result.
+//! A task on its own thread, with progress, cancellation and one result.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,21 +9,20 @@ use crossbeam_channel::{Receiver, TryRecvError, bounded};
 
 use crate::progress::Progress;
 
-/// Why a task ended without an answer.
+/// Why a task ended without a result.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stopped {
-    /// It panicked, and said this.
+    /// It panicked, with this message.
     #[error("the thread stopped without an answer: {0}")]
     Broken(String),
-    /// The thread could not be started.
     #[error("the system has no thread to give: {0}")]
     NoThread(String),
 }
 
-/// What comes of a task.
+/// The result of a task.
 pub type Outcome<T> = Result<T, Stopped>;
 
-/// Work in progress. Dropped, it is cancelled, and its result is lost.
+/// A running task. Dropping it cancels it and loses its result.
 pub struct Task<T> {
     watch: Arc<Watch>,
     result: Receiver<Outcome<T>>,
@@ -41,7 +40,7 @@ impl Progress for Watch {
     fn update(&self, done: u64, total: u64) {
         self.total.store(total, Ordering::Relaxed);
         let before = self.done.swap(done, Ordering::Relaxed);
-        // A repaint for each half percent is enough.
+        // Repainting every half percent is enough.
         if total > 0 && before * 200 / total != done * 200 / total {
             (self.wake)();
         }
@@ -53,10 +52,10 @@ impl Progress for Watch {
 }
 
 impl<T: Send + 'static> Task<T> {
-    /// Starts. `wake` is called when there is something to see.
+    /// Starts the task. `wake` is called when something changes.
     ///
     /// # Errors
-    /// When the system has no thread to give.
+    /// If the thread cannot be spawned.
     pub fn start(
         name: &str,
         wake: impl Fn() + Send + Sync + 'static,
@@ -71,9 +70,9 @@ impl<T: Send + 'static> Task<T> {
         let (sender, result) = bounded(1);
         let theirs = Arc::clone(&watch);
         let thread = thread::Builder::new().name(format!("warpscope-{name}")).spawn(move || {
-            // Also after a panic: who waits must not wait for ever.
+            // Also after a panic, so that nothing waits forever.
             let _wake = Wake(Arc::clone(&theirs));
-            // Nobody listens any more when the work was replaced.
+            // If the task was replaced, there is no receiver.
             let _ = sender.send(
                 catch_unwind(AssertUnwindSafe(|| work(&*theirs)))
                     .map_err(|panic| Stopped::Broken(said(&*panic))),
@@ -83,7 +82,6 @@ impl<T: Send + 'static> Task<T> {
     }
 }
 
-/// What a panic said.
 fn said(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic
         .downcast_ref::<&str>()
@@ -101,7 +99,7 @@ impl Drop for Wake {
 }
 
 impl<T> Task<T> {
-    /// 0 to 1, when the work knows how much there is.
+    /// Progress from 0 to 1, if the total is known.
     pub fn fraction(&self) -> Option<f32> {
         let total = self.watch.total.load(Ordering::Relaxed);
         (total > 0).then(|| (self.watch.done.load(Ordering::Relaxed) as f64 / total as f64).min(1.0) as f32)
@@ -112,21 +110,21 @@ impl<T> Task<T> {
         self.watch.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Asks to stop, and waits until the thread is gone: nothing is left half done.
+    /// Asks to stop and waits for the thread, so that nothing is left incomplete.
     pub fn stop(self) {
         self.cancel();
         self.finish();
     }
 
-    /// Waits until the thread has done all of it.
+    /// Waits for the task to complete.
     pub fn finish(mut self) {
         if let Some(thread) = self.thread.take() {
-            // What broke it was said where it broke.
+            // A panic was already reported where it happened.
             let _ = thread.join();
         }
     }
 
-    /// The result, once it is there.
+    /// The result, if the task has ended.
     pub fn try_finish(&self) -> Option<Outcome<T>> {
         match self.result.try_recv() {
             Ok(result) => Some(result),
@@ -155,7 +153,7 @@ mod tests {
             while !progress.cancelled() {
                 thread::yield_now();
             }
-            // As long as it takes to remove what was begun.
+            // Simulates removing partial results.
             thread::sleep(std::time::Duration::from_millis(50));
             theirs.store(true, Ordering::Relaxed);
         };

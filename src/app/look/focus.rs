@@ -1,25 +1,24 @@
-//! Where the keys go: a ring around the widget that has the focus, which is kept in sight.
+//! Keyboard focus: a ring around the focused widget, and scrolling it into view.
 
 use egui::{Context, Event, EventFilter, Id, Key, Rect, Response, Stroke, StrokeKind, Ui, Vec2, vec2};
 
 use super::tokens::Palette;
 
-/// Where it is kept how the focus moved.
+/// Id of the last focus movement.
 const MOVED: &str = "how the focus moved";
 
-/// The ring's width, in points of the screen.
+/// Width of the ring, in screen points.
 pub const RING: f32 = 2.0;
 
-/// How the focus came where it is.
+/// How the focus moved.
 #[derive(Clone, Copy, PartialEq)]
 struct Moved {
-    /// By keys, or by a screen reader: by the pointer, everybody sees where it went.
+    /// By keys or a screen reader; after a click, the position is obvious.
     by_keys: bool,
     backwards: bool,
 }
 
-/// Before anything is drawn in a frame: edges that only a pointer drags are no place for the keys, and are
-/// passed by.
+/// Skips resizable edges, which only a pointer can use; called before anything is drawn in a frame.
 pub fn pass_by(ctx: &Context) {
     let moved = moved(ctx);
     if !focused(ctx).is_some_and(|response| is_edge(ctx, &response)) {
@@ -33,7 +32,7 @@ fn focused(ctx: &Context) -> Option<Response> {
     ctx.memory(|memory| memory.focused()).and_then(|id| ctx.read_response(id))
 }
 
-/// Whether it is the edge of a panel, a tile or a column: nothing else that takes the focus is as thin.
+/// Whether it is the edge of a panel, a tile or a column: no other focusable widget is as thin.
 fn is_edge(ctx: &Context, response: &Response) -> bool {
     let thin = 2.0 * ctx.global_style().interaction.resize_grab_radius_side + 0.5;
     response.sense.senses_drag() && response.rect.size().min_elem() <= thin
@@ -84,14 +83,13 @@ fn moved(ctx: &Context) -> Moved {
     moved
 }
 
-/// Whether the keys brought the focus to a widget.
+/// Whether the widget received focus by keys.
 pub fn is_keyed(response: &Response) -> bool {
     let moved: Option<Moved> = response.ctx.data(|data| data.get_temp(Id::unique(MOVED)));
     response.has_focus() && moved.is_none_or(|moved| moved.by_keys)
 }
 
-/// Arrow keys that are pressed on a widget that has the focus, as a way on the screen; they are its own then,
-/// and go to no other widget.
+/// Arrow keys pressed on a focused widget, as a direction; the widget captures them.
 pub fn arrows(ui: &Ui, response: &Response) -> Vec2 {
     if !response.has_focus() {
         return Vec2::ZERO;
@@ -111,7 +109,7 @@ pub fn arrows(ui: &Ui, response: &Response) -> Vec2 {
     })
 }
 
-/// At the end of what scrolls: shows the widget of it that the focus has come to.
+/// Scrolls to a newly focused widget; called at the end of a scroll area.
 pub fn follow_ui(ui: &Ui) {
     let id = ui.scope_id().with("focus followed");
     let focused = ui.memory(|memory| memory.focused());

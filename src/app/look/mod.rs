@@ -1,5 +1,5 @@
-//! Appearance: colours ([`tokens`]), the focus, widgets, the wording around numbers, and painted shapes
-//! exported as SVG.
+//! Appearance: colours ([`tokens`]), keyboard focus, widgets, number formatting, and export of painted shapes
+//! as SVG.
 
 pub mod focus;
 pub mod svg;

@@ -1,5 +1,5 @@
-//! What egui painted, as SVG: text stays text, lines stay lines. Points that the GPU drew come as a picture
-//! of their part.
+//! Converts egui's shapes to SVG: text stays text, lines stay lines. Points drawn by the GPU are embedded as
+//! a bitmap.
 
 use std::f32::consts::TAU;
 
@@ -12,22 +12,22 @@ use crate::draw::svg::{Baseline, Writer, hex};
 use crate::draw::{self, Area, Font, Ink, Line, Paint, Point};
 use crate::palette::{LIGHT, Rgb};
 
-/// Corners of an ellipse.
+/// Number of vertices of an ellipse.
 const CORNERS: u16 = 128;
 
-/// What shapes are drawn on.
+/// The page that shapes are drawn on.
 pub struct Page {
-    /// In points of the screen.
+    /// In screen points.
     pub size: Vec2,
     pub ground: Color32,
-    /// Millimetres for a point, where it is printed.
+    /// Millimetres per point in print.
     pub mm_per_point: Option<f32>,
 }
 
-/// What was painted as a file, with the fonts of its text. `points` is a picture of the page, of as many
-/// pixels a point as the number says, for what only a GPU can paint.
+/// The shapes as SVG, with the fonts used. `points` is a bitmap of the page with its pixels per point, for
+/// what only a GPU can paint.
 pub fn svg(shapes: &[ClippedShape], page: &Page, points: Option<(&RgbaImage, f32)>) -> String {
-    // All inks are colours, which palettes do not change.
+    // All inks are explicit colours, so any palette will do.
     let color = |ink: Ink| hex(ink.color(&LIGHT));
     let mut painted =
         Painted { writer: Writer::new("", &color), page: Rect::from_min_size(Pos2::ZERO, page.size), points };
@@ -119,7 +119,7 @@ impl Painted<'_> {
         }
     }
 
-    /// Triangles, each in one colour: what is painted so here are small gradients.
+    /// Triangles, each in its mean colour: meshes here are small gradients.
     fn mesh(&mut self, mesh: &Mesh) {
         for corners in mesh.indices.chunks_exact(3) {
             let of = |at: usize| mesh.vertices.get(corners[at] as usize);
@@ -149,7 +149,7 @@ impl Painted<'_> {
         }
     }
 
-    /// What a GPU painted there.
+    /// The part of the bitmap in this rectangle.
     fn picture(&mut self, rect: Rect) {
         let Some((picture, scale)) = self.points else { return };
         let pixel = |length: f32, most: u32| ((length * scale).round().max(0.0) as u32).min(most);
@@ -166,10 +166,10 @@ impl Painted<'_> {
     }
 }
 
-/// Letters that follow one another in a row and look alike.
+/// A run of glyphs with the same style.
 struct Piece {
     text: String,
-    /// Where their feet begin, in the galley.
+    /// Start of the baseline, in the galley.
     at: Pos2,
     length: f32,
     size: f32,
@@ -220,7 +220,7 @@ fn area_of(rect: Rect) -> Area {
     area(rect.left(), rect.top(), rect.width(), rect.height())
 }
 
-/// `None` when transparent.
+/// `None` if transparent.
 fn paint(color: Color32) -> Option<Paint> {
     let [red, green, blue, alpha] = color.to_srgba_unmultiplied();
     (alpha > 0).then(|| Paint { ink: Ink::Rgb(Rgb(red, green, blue)), opacity: f32::from(alpha) / 255.0 })
@@ -234,7 +234,7 @@ fn line(stroke: Stroke) -> Option<Line> {
     })
 }
 
-/// A path's line in one colour: nothing here is painted in more.
+/// The single colour of a path; gradients do not occur here.
 fn solid(stroke: &PathStroke) -> Stroke {
     match stroke.color {
         egui::epaint::ColorMode::Solid(color) => Stroke::new(stroke.width, color),

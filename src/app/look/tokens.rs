@@ -1,4 +1,4 @@
-//! How the window looks: the colours of [`crate::palette`] as egui has them.
+//! The colours of [`crate::palette`] in egui's types.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::run::Phase;
 pub use crate::app::model::views::Look;
 
 impl Look {
-    /// What egui calls it.
+    /// egui's name for the look.
     fn preference(self) -> egui::ThemePreference {
         match self {
             Self::System => egui::ThemePreference::System,
@@ -21,12 +21,13 @@ impl Look {
         }
     }
 
-    /// Whether egui's theme preference has been changed meanwhile.
+    /// Whether egui's theme preference was changed by something else.
     pub fn is_lost(self, ctx: &egui::Context) -> bool {
         ctx.options(|options| options.theme_preference) != self.preference()
     }
 
-    /// Tells egui. The dark style carries the high-contrast one too: only one is shown at a time.
+    /// Applies the look to egui. The dark style doubles as the high-contrast one, since only one is shown at
+    /// a time.
     pub fn apply(self, ctx: &egui::Context) {
         ctx.set_theme(self.preference());
         ctx.set_visuals_of(egui::Theme::Light, visuals(&Palette::LIGHT));
@@ -44,14 +45,13 @@ impl Look {
     }
 }
 
-/// Lets menus, folds and the like open at once, or as egui has them move.
+/// Disables or restores egui's animations.
 pub fn reduce_motion(ctx: &egui::Context, reduce: bool) {
     let seconds = if reduce { 0.0 } else { egui::Style::default().animation_time };
     ctx.all_styles_mut(|style| style.animation_time = seconds);
 }
 
-/// Lets sentences have what only the font of code has: arrows, ⌈ and ⌉. Pictures in files are written
-/// likewise.
+/// Adds the code font as a fallback for arrows, ⌈ and ⌉; exported pictures do the same.
 pub fn install_fonts(ctx: &egui::Context) {
     let mut fonts = egui::FontDefinitions::default();
     if let Some(faces) = fonts.families.get_mut(&egui::FontFamily::Proportional) {
@@ -60,7 +60,7 @@ pub fn install_fonts(ctx: &egui::Context) {
     ctx.set_fonts(fonts);
 }
 
-/// Colours by what they mean, as egui has them.
+/// Colours by meaning, in egui's types.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Palette(palette::Palette<Color32>);
 
@@ -86,7 +86,7 @@ const fn colors<const N: usize>(set: [Rgb; N]) -> [Color32; N] {
     colors
 }
 
-/// The colour at 0 to 1 of a ramp.
+/// The colour of a ramp at 0 to 1.
 pub fn on_ramp(ramp: &[Rgb; palette::RAMP], at: f32) -> Color32 {
     color(palette::on_ramp(ramp, at))
 }
@@ -140,7 +140,7 @@ impl Palette {
         }
     }
 
-    /// The same colours as [`Self::of`] gives, as pictures have them.
+    /// The same colours as [`Self::of`] in the types of exported pictures.
     pub fn base(look: Look, visuals: &Visuals) -> &'static palette::Palette {
         match (look, visuals.dark_mode) {
             (Look::HighContrast, _) => &palette::HIGH_CONTRAST,
@@ -149,19 +149,18 @@ impl Palette {
         }
     }
 
-    /// Text that stands back.
+    /// De-emphasised text.
     pub fn weak(&self, text: impl Into<String>) -> RichText {
         RichText::new(text).color(self.text_weak)
     }
 
-    /// Text that stands back, and is small.
     pub fn small(&self, text: impl Into<String>) -> RichText {
         self.weak(text).small()
     }
 
     pub fn phase(&self, phase: Phase) -> Color32 {
         self.phases[match phase {
-            // Both bring the points to where they are searched, and no engine does both.
+            // Both prepare the points for searching, and no engine does both.
             Phase::Upload | Phase::BuildIndex => 0,
             Phase::Search => 1,
             Phase::Counted => 2,
@@ -204,16 +203,15 @@ fn visuals(palette: &Palette) -> Visuals {
     visuals
 }
 
-// Values to colours, as the legend shows them and as the GPU is given them.
+// Mapping of values to colours, shared by legend and GPU.
 
-/// The last value of [`ColorMap::Own`]: white.
+/// The maximum value of [`ColorMap::Own`]: white.
 const OWN: f32 = 0xff_ffff as f32;
 
 impl ColorMap {
-    /// Those that can be chosen, as the chooser lists them.
+    /// The choices, in the order of the chooser.
     pub const ALL: [Self; 3] = [Self::Viridis, Self::Cividis, Self::Categories];
 
-    /// As the chooser says it.
     pub fn text(self) -> &'static str {
         match self {
             Self::Viridis => "viridis",
@@ -223,8 +221,8 @@ impl ColorMap {
         }
     }
 
-    /// The colour at 0 to 1 of a ramp, in the part of it that stands out from the canvas; of categories the
-    /// first is at 0 and the last at 1.
+    /// The colour at 0 to 1, restricted to the part of the ramp that contrasts with the canvas; for
+    /// categories, the first is at 0 and the last at 1.
     pub fn color(self, at: f32, palette: &Palette) -> Color32 {
         let [from, to] = palette.ramp;
         match self {
@@ -238,12 +236,12 @@ impl ColorMap {
         }
     }
 
-    /// The colour of a category; more than there are colours share them.
+    /// The colour of a category; colours repeat beyond their number.
     pub fn category(self, category: usize, palette: &Palette) -> Color32 {
         palette.categories[category % palette.categories.len()]
     }
 
-    /// So many colours of it, even from the first to the last. Categories are as many as they are.
+    /// The map as `steps` evenly spaced colours; categories have a fixed number.
     pub fn table(self, steps: usize, palette: &Palette) -> Vec<Color32> {
         match self {
             Self::Categories => palette.categories.to_vec(),
@@ -255,19 +253,19 @@ impl ColorMap {
     }
 }
 
-/// The colour that a value of [`ColorMap::Own`] is.
+/// The colour encoded by a value of [`ColorMap::Own`].
 pub fn own(packed: u32) -> Color32 {
     let [_, red, green, blue] = packed.to_be_bytes();
     Color32::from_rgb(red, green, blue)
 }
 
 impl Scale {
-    /// The colours that the GPU looks up: 256 of a ramp, or those of the categories.
+    /// The GPU's lookup table: 256 colours of a ramp, or those of the categories.
     pub fn table(&self) -> Vec<Color32> {
         self.map.table(256, if self.dark { &Palette::DARK } else { &Palette::LIGHT })
     }
 
-    /// Where a value is between the ends, 0 to 1.
+    /// The position of a value between the ends, 0 to 1.
     pub fn place(&self, value: f32) -> f32 {
         let (value, low, high) =
             if self.log { (value.ln(), self.low.ln(), self.high.ln()) } else { (value, self.low, self.high) };
@@ -275,25 +273,23 @@ impl Scale {
     }
 }
 
-// How the points of a layer are coloured.
+// Colours of a layer's points.
 
-/// How Plane and Space draw points.
+/// How Plane and Space colour points.
 #[derive(Clone, Debug)]
 pub struct Paints {
-    /// Those of the cloud.
+    /// For the cloud.
     pub data: Paint,
-    /// Those of the file of queries.
+    /// For the query file.
     pub queries: Paint,
-    /// Some rows of the cloud, ascending, over all others: those that have values, where they are few.
+    /// Rows of the cloud, ascending, drawn over the others: those with values, if they are few.
     pub over: Option<(Arc<[u32]>, Paint)>,
 }
 
-/// How the points of a layer are coloured.
 #[derive(Clone, Debug)]
 pub enum Paint {
-    /// One colour for all points.
     Flat(egui::Color32),
-    /// By a number each; without one, in the colour given last.
+    /// By a number per point; points without one have the last colour.
     Scaled(Arc<PointValues>, Scale, egui::Color32),
 }
 
@@ -311,7 +307,7 @@ mod tests {
         })
     }
 
-    /// Relative luminance as WCAG defines it, 0 to 1.
+    /// Relative luminance as defined by WCAG, 0 to 1.
     fn luminance(colour: Color32) -> f64 {
         let [red, green, blue] = linear(colour);
         0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -358,7 +354,7 @@ mod tests {
         matrix.map(|row| row.iter().zip(v).map(|(a, b)| a * b).sum())
     }
 
-    /// A colour as it is seen, by Machado's full dichromats, and Oklab of it.
+    /// A colour as seen with a dichromacy (Machado), in Oklab.
     fn seen(colour: Color32, matrix: [[f64; 3]; 3]) -> [f64; 3] {
         let seen = times(matrix, linear(colour)).map(|channel| channel.clamp(0.0, 1.0));
         let cones = times(

@@ -1,4 +1,4 @@
-//! Small parts that several panels use.
+//! Small widgets shared by panels.
 
 use egui::{
     Align, Align2, Key, Label, Layout, Response, RichText, ScrollArea, Sense, Stroke, TextEdit, TextStyle,
@@ -9,16 +9,15 @@ use super::tokens::Palette;
 use crate::app::model::{Action, Actions, Command, Field, FieldError, Mark, PaneKind, Sort};
 use crate::cloud::Order;
 
-/// A small heading over a group of fields.
+/// A small heading above a group of fields.
 pub fn heading_ui(ui: &mut Ui, text: &str) {
     ui.add_space(6.0);
     ui.label(RichText::new(text).strong());
 }
 
-/// The width of a label before a field.
 pub const LABEL_WIDTH: f32 = 84.0;
 
-/// A label and what belongs to it, in one line.
+/// A label and its widgets in one line.
 pub fn row_ui<R>(ui: &mut Ui, label: &str, palette: &Palette, add: impl FnOnce(&mut Ui, egui::Id) -> R) -> R {
     ui.horizontal(|ui| {
         let response = ui
@@ -36,7 +35,7 @@ pub fn row_ui<R>(ui: &mut Ui, label: &str, palette: &Palette, add: impl FnOnce(&
     .inner
 }
 
-/// A text field with its label before it and what is wrong with it under it.
+/// A text field with a label before it and its error below.
 pub fn field_ui(
     ui: &mut Ui,
     label: &str,
@@ -55,7 +54,7 @@ pub fn field_ui(
     response
 }
 
-/// A text field under its label, as wide as the panel: for paths and specs.
+/// A text field below its label, as wide as the panel: for paths and specs.
 pub fn wide_field_ui(
     ui: &mut Ui,
     label: &str,
@@ -73,15 +72,14 @@ pub fn wide_field_ui(
     response
 }
 
-/// What is wrong with a field, under it.
 pub fn error_ui(ui: &mut Ui, field: Field, errors: &[FieldError], palette: &Palette) {
     if let Some(error) = errors.iter().find(|error| error.field == field) {
         ui.label(RichText::new(&error.sentence).color(palette.error).small());
     }
 }
 
-/// Keys as they are written: signs as they stand on the keyboard, not by their names. The window's fonts have
-/// no other arrows.
+/// A shortcut as text, with the characters on the keys instead of their names. Arrows are limited to those in
+/// the window's fonts.
 pub fn keys_text(ctx: &egui::Context, shortcut: &egui::KeyboardShortcut) -> String {
     let (text, key) = (ctx.format_shortcut(shortcut), shortcut.logical_key);
     let sign = match key {
@@ -98,7 +96,6 @@ pub fn keys_text(ctx: &egui::Context, shortcut: &egui::KeyboardShortcut) -> Stri
     text.replace('⏴', "←").replace('⏵', "→").replace('⏶', "↑").replace('⏷', "↓")
 }
 
-/// A command as a button.
 pub fn command_ui(ui: &mut Ui, command: Command, actions: &mut Actions) -> Response {
     let mut tooltip = command.tooltip().to_owned();
     if let Some(shortcut) = command.shortcut() {
@@ -111,7 +108,6 @@ pub fn command_ui(ui: &mut Ui, command: Command, actions: &mut Actions) -> Respo
     response
 }
 
-/// Commands in a menu, with their keys.
 pub fn menu_items_ui(ui: &mut Ui, commands: &[Command], actions: &mut Actions) {
     for &command in commands {
         let mut button = egui::Button::new(command.text());
@@ -122,7 +118,7 @@ pub fn menu_items_ui(ui: &mut Ui, commands: &[Command], actions: &mut Actions) {
     }
 }
 
-/// Anything else in a menu, which closes once it is chosen.
+/// Another menu entry, which closes the menu when chosen.
 pub fn menu_entry_ui(
     ui: &mut Ui,
     entry: impl Widget,
@@ -137,12 +133,12 @@ pub fn menu_entry_ui(
     response
 }
 
-/// Names a widget for screen readers and for tests.
+/// Sets a widget's accessible name, also used by tests.
 pub fn name_widget(widget: &Response, role: egui::Role, name: &str) {
     widget.widget_info(|| egui::WidgetInfo::labeled(role, true, name));
 }
 
-/// Names a chooser and its value for screen readers and for tests.
+/// Sets a chooser's accessible name and value, also used by tests.
 pub fn name_chooser(chooser: &Response, name: &str, chosen: &str) {
     chooser.widget_info(|| {
         let mut info = egui::WidgetInfo::labeled(egui::Role::ComboBox, true, name);
@@ -151,24 +147,24 @@ pub fn name_chooser(chooser: &Response, name: &str, chosen: &str) {
     });
 }
 
-/// A menu, which scrolls where there is no room for all of it above or below its button.
+/// A menu that scrolls if it fits neither above nor below its button.
 pub fn menu_ui(ui: &mut Ui, text: &str, add: impl FnOnce(&mut Ui)) -> Response {
-    /// What is around the entries.
+    /// Height around the entries.
     const AROUND: f32 = 28.0;
-    /// Less would not be worth a menu: then it lies over its button.
+    /// Minimum height; with less room, the menu covers its button.
     const LEAST: f32 = 160.0;
     let (window, top) = (ui.ctx().content_rect(), ui.cursor().top());
     let beside = (window.bottom() - top - ui.spacing().interact_size.y).max(top - window.top());
     let room = beside.max(LEAST).min(window.height()) - AROUND;
     let button = ui.menu_button(text, |ui| {
-        // A bar that is always to be seen: otherwise nothing says that there is more.
+        // An always visible scroll bar shows that there is more.
         ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
         let area = ScrollArea::vertical().max_height(room).min_scrolled_height(room);
-        // It opens with its first entry.
+        // Opens scrolled to the top.
         let area = if ui.is_sizing_pass() { area.vertical_scroll_offset(0.0) } else { area };
         area.show(ui, |ui| {
             add(ui);
-            // The bar is beside the entries, which keep their width.
+            // The scroll bar must not narrow the entries.
             if ui.is_sizing_pass() && ui.min_size().y > room {
                 ui.set_min_width(ui.min_size().x + ui.spacing().scroll.allocated_width());
             }
@@ -177,7 +173,7 @@ pub fn menu_ui(ui: &mut Ui, text: &str, add: impl FnOnce(&mut Ui)) -> Response {
     button.response
 }
 
-/// What stands where nothing is to be seen yet: what this is, and what to do next.
+/// A placeholder: what is missing, and what to do next.
 pub fn empty_ui(ui: &mut Ui, title: &str, next: &str, palette: &Palette) {
     ui.vertical_centered(|ui| {
         ui.add_space((ui.available_height() / 2.0 - 30.0).max(8.0));
@@ -186,7 +182,7 @@ pub fn empty_ui(ui: &mut Ui, title: &str, next: &str, palette: &Palette) {
     });
 }
 
-/// The head of a column, which sorts its table: ascending, descending, and back.
+/// A column header that sorts its table: ascending, descending, the table's own order.
 pub fn sort_head_ui(
     ui: &mut Ui,
     text: RichText,
@@ -200,10 +196,10 @@ pub fn sort_head_ui(
         Some(sort) => RichText::new(format!("{name} {}", if sort.descending { "↓" } else { "↑" })).strong(),
         None => text,
     };
-    // No higher than its text, as a head is.
+    // As low as its text.
     ui.spacing_mut().interact_size.y = 0.0;
-    // As wide as its column, to be hit beside a short name too; what stands on the right keeps the name on
-    // the left.
+    // As wide as the column, so that short names are easy to hit; an empty text on the right keeps the name
+    // on the left.
     let width = ui.available_width();
     let response = ui.add(
         egui::Button::new(shown)
@@ -224,13 +220,13 @@ pub fn sort_head_ui(
     response
 }
 
-/// A number as digits that line up.
+/// A number in monospace, so that digits line up.
 pub fn number(text: impl Into<String>) -> RichText {
     RichText::new(text).monospace()
 }
 
-/// A name and its value, for lists of facts: the name left, the value right-hand of a fixed column, or below
-/// it where a number would be broken there.
+/// A name and its value for lists of facts: in two columns, or the value below if it would wrap within a
+/// number.
 pub fn fact_ui(ui: &mut Ui, name: &str, value: impl Into<String>, palette: &Palette) {
     const NAMES: f32 = 96.0;
     let value = value.into();
@@ -252,15 +248,14 @@ pub fn fact_ui(ui: &mut Ui, name: &str, value: impl Into<String>, palette: &Pale
     });
 }
 
-// Source text, with the numbers of its lines.
+// Source text with line numbers.
 
-/// The height of a line, without what is between two.
+/// Line height without spacing.
 pub fn code_height(ui: &Ui) -> f32 {
     ui.text_style_height(&TextStyle::Monospace) + 2.0
 }
 
-/// A text in an area that scrolls; of its lines only those in sight are laid out. `lit` is a line that is
-/// emphasised, from 0.
+/// A text in a scroll area; only visible lines are laid out. `lit` is a highlighted line, from 0.
 pub fn code_ui(area: ScrollArea, ui: &mut Ui, text: &str, lit: Option<usize>, palette: &Palette) {
     area.show_rows(ui, code_height(ui), text.lines().count(), |ui, rows| {
         for (at, line) in text.lines().enumerate().skip(rows.start).take(rows.len()) {
@@ -275,12 +270,12 @@ pub fn code_ui(area: ScrollArea, ui: &mut Ui, text: &str, lit: Option<usize>, pa
     });
 }
 
-// The marks over points, explained.
+// Legend of the marks over points.
 
-/// How wide a mark is in the legend.
+/// Width of a mark in the legend.
 const SAMPLE: f32 = 14.0;
 
-/// Each mark and what it stands for, in a line that wraps.
+/// Each mark with its meaning, in a line that wraps.
 pub fn marks_legend_ui(ui: &mut Ui, marks: &[Mark], palette: &Palette) {
     ui.horizontal_wrapped(|ui| {
         for &mark in marks {
@@ -290,7 +285,7 @@ pub fn marks_legend_ui(ui: &mut Ui, marks: &[Mark], palette: &Palette) {
                 palette.text,
             );
             let size = vec2(SAMPLE + 6.0 + text.size().x, text.size().y);
-            // In one piece, which goes to the next line as a whole.
+            // Allocated as one item, which wraps as a whole.
             ui.allocate_ui_with_layout(size, Layout::left_to_right(Align::Center), |ui| {
                 ui.spacing_mut().item_spacing.x = 6.0;
                 let (rect, _) = ui.allocate_exact_size(vec2(SAMPLE, SAMPLE), Sense::hover());
@@ -316,9 +311,9 @@ pub fn marks_legend_ui(ui: &mut Ui, marks: &[Mark], palette: &Palette) {
     });
 }
 
-// Words that go with numbers, and lists of names.
+// Wording around numbers, and lists of names.
 
-/// What a bound needs, where it holds only for points in random order.
+/// The condition of a bound that holds only for random order.
 pub fn if_shuffled(order: Order) -> &'static str {
     match order {
         Order::Shuffled => "",
@@ -326,7 +321,7 @@ pub fn if_shuffled(order: Order) -> &'static str {
     }
 }
 
-/// Names of which any will do: `a, b or c`.
+/// Names as alternatives: `a, b or c`.
 pub fn any_of(names: &[&str]) -> String {
     match names {
         [] => String::new(),
@@ -335,7 +330,7 @@ pub fn any_of(names: &[&str]) -> String {
     }
 }
 
-/// How far something is, after what it is.
+/// Progress, to be appended to a description.
 pub fn percent(fraction: Option<f32>) -> String {
     fraction.map(|fraction| format!(", {:.0} %", fraction * 100.0)).unwrap_or_default()
 }

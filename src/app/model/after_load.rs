@@ -1,16 +1,16 @@
-//! What happens once a cloud is loaded.
+//! Follow-up to a load.
 
 use crate::app::features::saved::state::SavedSession;
 use crate::run::RunSpec;
 
-/// What happens after a load.
+/// What to do with a loaded cloud.
 #[derive(Clone, Debug)]
 pub enum Then {
     Show,
-    /// It is shown, and this is run.
+    /// Show it, then run this spec.
     Run(RunSpec),
-    /// It holds the queries of this.
+    /// Use it as the queries of this spec.
     RunQueries(RunSpec),
-    /// It is shown, and this session is restored.
+    /// Show it, then restore this session.
     Resume(Box<SavedSession>),
 }

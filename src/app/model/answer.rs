@@ -10,11 +10,11 @@ use crate::run::RunRecord;
 #[derive(Clone, Debug)]
 pub struct Answered {
     pub record: Arc<RunRecord>,
-    /// Which of its queries.
+    /// Index among the record's queries.
     pub query: usize,
 }
 
-/// The same query of the very same record.
+/// Compares records by identity.
 impl PartialEq for Answered {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.record, &other.record) && self.query == other.query
@@ -22,25 +22,25 @@ impl PartialEq for Answered {
 }
 
 impl Answered {
-    /// The query's row in its own cloud.
+    /// The query's row in [`Self::query_cloud`].
     pub fn row(&self) -> u32 {
         self.record.query_rows[self.query]
     }
 
-    /// The cloud that the query is a row of.
+    /// The cloud that contains the query.
     pub fn query_cloud(&self) -> &PointCloud {
         self.record.query_cloud.as_ref().unwrap_or(&self.record.cloud)
     }
 
-    /// Neighbours that are there, as (row of the data, squared distance).
+    /// The neighbours found, as (data row, squared distance).
     pub fn neighbors(&self) -> impl ExactSizeIterator<Item = (u32, f32)> + Clone + '_ {
         let (rows, distances) = self.record.neighbors.of(self.query);
         let there = rows.iter().take_while(|&&row| row != NONE).count();
         rows[..there].iter().copied().zip(distances[..there].iter().copied())
     }
 
-    /// The rows whose other columns are wanted: the neighbours, by rank, and the query's own row where it is
-    /// none of them.
+    /// The rows whose other columns are needed: the neighbours by rank, then the query's own row unless it is
+    /// among them.
     pub fn rows_to_tell(&self) -> Vec<u32> {
         let mut rows: Vec<u32> = self.neighbors().map(|(row, _)| row).collect();
         if self.record.query_cloud.is_none() && !rows.contains(&self.row()) {
@@ -54,19 +54,19 @@ impl Answered {
         self.record.neighbors.of(self.query).1.last().copied().unwrap_or(f32::INFINITY)
     }
 
-    /// What the search counted, by the name of the measure, for engines that count.
+    /// A counter of this query by the name of its measure; `None` if the engine does not count it.
     pub fn counted(&self, measure: &str) -> Option<u32> {
         self.record.measured.column(measure)?.get(self.query).copied()
     }
 }
 
-/// What the pointer chose.
+/// The point that the user picked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picked {
     /// A row of the cloud.
     Row(u32),
-    /// A query of the record, where queries are a file of their own.
+    /// A query of the record, if queries come from a file of their own.
     Query(usize),
-    /// The place of `Session::live`, which is no row.
+    /// The coordinates of `Session::live`, which belong to no row.
     Coordinates,
 }

@@ -1,5 +1,5 @@
-//! From cloud to pane and back: Plane's window and Space's orbit. Both give the GPU one matrix about one
-//! centre.
+//! Transforms between cloud and pane: Plane's window and Space's orbit. Each gives the GPU a centre and one
+//! matrix.
 
 use std::sync::Arc;
 
@@ -9,16 +9,16 @@ use super::views::{PlaneView, PlaneWindow, SpaceView};
 use crate::app::features::projection::state::{Pictured, Projected};
 use crate::cloud::PointCloud;
 
-/// What the GPU needs: `clip = matrix · (local − center, 1)`, column-major.
+/// The transform for the GPU: `clip = matrix · (local − center, 1)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Projection {
-    /// Subtracted first, so that a deep zoom keeps its digits.
+    /// Subtracted first, to keep precision when zoomed in deeply.
     pub center: [f32; 3],
-    /// Applied to (local − center, 1); column-major: `matrix[column][row]`.
+    /// Column-major: `matrix[column][row]`.
     pub matrix: [[f32; 4]; 4],
 }
 
-/// The middle and the half extents of an axis, in local coordinates; an axis that is not there is 0.
+/// Centre and half extent of an axis, in local coordinates; 0 for a missing axis.
 fn span(cloud: &PointCloud, axis: usize) -> (f64, f64) {
     cloud
         .axes()
@@ -26,7 +26,7 @@ fn span(cloud: &PointCloud, axis: usize) -> (f64, f64) {
         .map_or((0.0, 0.0), |axis| ((axis.min + axis.max) / 2.0 - axis.origin, (axis.max - axis.min) / 2.0))
 }
 
-/// The same of where most points are.
+/// Like [`span`], without outliers.
 fn bulk(cloud: &PointCloud, axis: usize) -> (f64, f64) {
     if axis >= cloud.dims() {
         return (0.0, 0.0);
@@ -35,12 +35,12 @@ fn bulk(cloud: &PointCloud, axis: usize) -> (f64, f64) {
     ((low + high) / 2.0, (high - low) / 2.0)
 }
 
-/// Half the longest extent of where most points are along some axes, in local units.
+/// Half the longest extent along some axes, in local units, without outliers.
 pub fn extent(cloud: &PointCloud, axes: &[usize]) -> f64 {
     axes.iter().map(|&axis| bulk(cloud, axis).1).fold(0.0, f64::max)
 }
 
-/// A row's local coordinate along an axis; an axis that is not there is 0.
+/// A row's local coordinate along an axis; 0 for a missing axis.
 pub fn along(cloud: &PointCloud, row: usize, axis: usize) -> f64 {
     component(cloud.point(row), axis)
 }
@@ -49,7 +49,7 @@ fn component(point: &[f32], axis: usize) -> f64 {
     point.get(axis).map_or(0.0, |&value| f64::from(value))
 }
 
-/// The target and the distance from which all of a cloud is in sight.
+/// Target and distance from which the whole cloud is visible.
 pub fn overview(cloud: &PointCloud, axes: [usize; 3]) -> ([f64; 3], f64) {
     let (middle, unit) = units(cloud, axes);
     let spans = axes.map(|axis| span(cloud, axis));
@@ -59,35 +59,34 @@ pub fn overview(cloud: &PointCloud, axes: [usize; 3]) -> ([f64; 3], f64) {
     (target, if wider > 0.0 { (distance * wider).clamp(NEAREST, FARTHEST) } else { distance })
 }
 
-/// The target and the distance from which a ball fills Space.
+/// Target and distance from which a ball fills Space.
 pub fn focus(cloud: &PointCloud, axes: [usize; 3], center: [f64; 3], radius: f64) -> ([f64; 3], f64) {
     let (middle, unit) = units(cloud, axes);
     let target = std::array::from_fn(|axis| (center[axis] - middle[axis]) / unit);
     (target, (radius / unit * 1.4 / (FIELD / 2.0).sin()).clamp(NEAREST, FARTHEST))
 }
 
-/// A row's local coordinates along some axes; an axis that is not there is 0.
+/// A row's local coordinates along some axes; 0 for a missing axis.
 pub fn place<const N: usize>(cloud: &PointCloud, row: usize, axes: [usize; N]) -> [f64; N] {
     let point = cloud.point(row);
     axes.map(|axis| component(point, axis))
 }
 
-/// Plane: an equal scale on both axes.
+/// Camera of Plane, with equal scale on both axes.
 #[derive(Clone, Copy, Debug)]
 pub struct PlaneCamera {
-    /// Where the data is drawn.
+    /// The screen rectangle of the plot.
     pub rect: Rect,
-    /// What is in its middle, and how large.
+    /// Centre and scale.
     pub window: PlaneWindow,
 }
 
 impl PlaneCamera {
-    /// The window, or where most points are if there is none.
+    /// A camera with this window; without one, it fits the cloud's bulk.
     pub fn new(rect: Rect, window: Option<PlaneWindow>, cloud: &PointCloud, axes: [usize; 2]) -> Self {
         Self::of(rect, &PlaneView { axes, window, ..PlaneView::default() }, cloud)
     }
 
-    /// The camera of a view.
     pub fn of(rect: Rect, view: &PlaneView, cloud: &PointCloud) -> Self {
         let window = view.window.filter(|window| {
             window.units_per_point.is_normal() && window.center.iter().all(|c| c.is_finite())
@@ -99,14 +98,14 @@ impl PlaneCamera {
         Self { rect, window: window.unwrap_or_else(fitting) }
     }
 
-    /// The screen position of a local place.
+    /// The screen position of local coordinates.
     pub fn screen(&self, place: [f64; 2]) -> Pos2 {
         let x = (place[0] - self.window.center[0]) / self.window.units_per_point;
         let y = (place[1] - self.window.center[1]) / self.window.units_per_point;
         pos2(self.rect.center().x + x as f32, self.rect.center().y - y as f32)
     }
 
-    /// The local place at a screen position.
+    /// The local coordinates at a screen position.
     pub fn place(&self, screen: Pos2) -> [f64; 2] {
         let from_center = screen - self.rect.center();
         [
@@ -115,7 +114,7 @@ impl PlaneCamera {
         ]
     }
 
-    /// Whether points lie beyond an edge of the pane.
+    /// Whether the cloud extends beyond the pane.
     pub fn leaves_out(&self, cloud: &PointCloud, axes: [usize; 2]) -> bool {
         let size = [self.rect.width(), self.rect.height()];
         (0..2).any(|at| {
@@ -125,7 +124,7 @@ impl PlaneCamera {
         })
     }
 
-    /// About which part of an evenly spread cloud is in sight.
+    /// Approximate fraction of an evenly spread cloud that is visible.
     pub fn visible(&self, cloud: &PointCloud, axes: [usize; 2]) -> f32 {
         let seen = |axis: usize, points: f32| {
             let extent = 2.0 * bulk(cloud, axis).1;
@@ -138,13 +137,13 @@ impl PlaneCamera {
         (seen(axes[0], self.rect.width()) * seen(axes[1], self.rect.height())) as f32
     }
 
-    /// Moves with the pointer.
+    /// Pans by a pointer movement.
     pub fn pan(&mut self, by: Vec2) {
         self.window.center[0] -= f64::from(by.x) * self.window.units_per_point;
         self.window.center[1] += f64::from(by.y) * self.window.units_per_point;
     }
 
-    /// Zooms about a screen position, which keeps its place.
+    /// Zooms about a fixed screen position.
     pub fn zoom(&mut self, about: Pos2, factor: f32) {
         let before = self.place(about);
         let units = self.window.units_per_point / f64::from(factor);
@@ -163,13 +162,13 @@ impl PlaneCamera {
         let (x, y) = (scale(self.rect.width()), scale(self.rect.height()));
         Projection {
             center: [self.window.center[0] as f32, self.window.center[1] as f32, 0.0],
-            // Depth is the same for all: later points cover earlier ones.
+            // All points have the same depth, so later points cover earlier ones.
             matrix: [[x, 0.0, 0.0, 0.0], [0.0, y, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.5, 1.0]],
         }
     }
 }
 
-/// The window that shows two intervals, each by its middle and half its length, with a margin.
+/// The window that shows two intervals, each given by centre and half length, with a margin.
 fn fit(rect: Rect, [(x, half_x), (y, half_y)]: [(f64, f64); 2]) -> PlaneWindow {
     let units = (half_x / f64::from(rect.width().max(1.0))).max(half_y / f64::from(rect.height().max(1.0)))
         * 2.0
@@ -177,38 +176,37 @@ fn fit(rect: Rect, [(x, half_x), (y, half_y)]: [(f64, f64); 2]) -> PlaneWindow {
     PlaneWindow { center: [x, y], units_per_point: if units > 0.0 { units } else { 0.01 } }
 }
 
-/// Space: an orbit about a target, in perspective. Lengths are in half extents of the widest axis, a few far
-/// points aside, so that axes keep their true proportions.
+/// Camera of Space: a perspective orbit about a target. The unit of length is half the extent of the widest
+/// axis, without outliers, so axes keep their true proportions.
 #[derive(Clone, Copy, Debug)]
 pub struct SpaceCamera {
     rect: Rect,
     middle: [f64; 3],
     unit: f64,
-    /// Row-major: `clip = m · (unit place, 1)`.
+    /// Row-major: `clip = m · (position in units, 1)`.
     matrix: [[f64; 4]; 4],
 }
 
-/// Vertical field of view.
+/// Vertical field of view, in radians.
 const FIELD: f64 = 0.7;
 
 const NEAR: f64 = 0.001;
 
 const FAR: f64 = 100.0;
 
-/// The least and the largest distance from the target.
+/// Bounds of the distance from the target.
 const NEAREST: f64 = 0.004;
 
 const FARTHEST: f64 = 50.0;
 
 impl SpaceCamera {
-    /// The camera of a view.
     pub fn new(rect: Rect, view: &SpaceView, cloud: &PointCloud) -> Self {
         let (middle, unit) = units(cloud, view.axes);
         let (right, up, back) = frame(view);
         let eye: [f64; 3] = std::array::from_fn(|axis| view.target[axis] + back[axis] * view.distance);
         let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
         let view_rows = [right, up, back].map(|axis| [axis[0], axis[1], axis[2], -dot(axis, eye)]);
-        // The smaller side of the pane holds the field of view.
+        // The field of view spans the shorter side of the pane.
         let aspect = f64::from(rect.width().max(1.0)) / f64::from(rect.height().max(1.0));
         let focal = 1.0 / (FIELD / 2.0).tan() * aspect.min(1.0);
         let depth = FAR / (NEAR - FAR);
@@ -223,7 +221,7 @@ impl SpaceCamera {
         Self { rect, middle, unit, matrix }
     }
 
-    /// Where the data is drawn.
+    /// The screen rectangle of the plot.
     pub fn rect(&self) -> Rect {
         self.rect
     }
@@ -237,9 +235,9 @@ impl SpaceCamera {
         Projection { center: self.middle.map(|value| value as f32), matrix }
     }
 
-    /// The screen position and the depth of a local place; `None` behind the eye.
+    /// Screen position and depth of local coordinates; `None` behind the eye.
     pub fn screen(&self, place: [f64; 3]) -> Option<(Pos2, f64)> {
-        // Written out, and without what is not needed: a click asks it of every row.
+        // Written out with only the rows of the matrix it needs, because a click computes this for every row.
         let [x, y, z] = [0, 1, 2].map(|axis| (place[axis] - self.middle[axis]) / self.unit);
         let clip = |row: [f64; 4]| row[0] * x + row[1] * y + row[2] * z + row[3];
         let depth = clip(self.matrix[3]);
@@ -253,14 +251,14 @@ impl SpaceCamera {
     }
 }
 
-/// The middle of where most points are, and the half extent of its widest axis.
+/// Centre of the cloud without outliers, and the half extent of its widest axis.
 fn units(cloud: &PointCloud, axes: [usize; 3]) -> ([f64; 3], f64) {
     let spans = axes.map(|axis| bulk(cloud, axis));
     let unit = spans.iter().map(|span| span.1).fold(0.0, f64::max);
     (spans.map(|span| span.0), if unit > 0.0 { unit } else { 1.0 })
 }
 
-/// Right, up and back of a view: z is up.
+/// The right, up and back vectors of a view; z is up.
 fn frame(view: &SpaceView) -> ([f64; 3], [f64; 3], [f64; 3]) {
     let (sin_yaw, cos_yaw) = view.yaw.sin_cos();
     let (sin_pitch, cos_pitch) = view.pitch.sin_cos();
@@ -270,14 +268,14 @@ fn frame(view: &SpaceView) -> ([f64; 3], [f64; 3], [f64; 3]) {
     (right, up, back)
 }
 
-/// Turns a view with the pointer.
+/// Orbits by a pointer movement.
 pub fn orbit(view: &mut SpaceView, by: Vec2) {
     let limit = std::f64::consts::FRAC_PI_2 - 0.01;
     view.yaw = (view.yaw - f64::from(by.x) * 0.008).rem_euclid(std::f64::consts::TAU);
     view.pitch = (view.pitch + f64::from(by.y) * 0.008).clamp(-limit, limit);
 }
 
-/// Moves a view's target with the pointer.
+/// Pans the target by a pointer movement.
 pub fn pan(view: &mut SpaceView, by: Vec2, height: f32) {
     let (right, up, _) = frame(view);
     let scale = 2.0 * (FIELD / 2.0).tan() * view.distance / f64::from(height.max(1.0));
@@ -286,12 +284,12 @@ pub fn pan(view: &mut SpaceView, by: Vec2, height: f32) {
     }
 }
 
-/// Comes closer or goes away.
+/// Scales the distance to the target by 1 / `factor`.
 pub fn dolly(view: &mut SpaceView, factor: f32) {
     view.distance = (view.distance / f64::from(factor)).clamp(NEAREST, FARTHEST);
 }
 
-/// Brings a view from elsewhere to where a pointer could have brought it.
+/// Clamps a saved view to what the pointer can reach.
 pub fn settle(view: &mut SpaceView) {
     const FAR: f64 = 1e6;
     let limit = std::f64::consts::FRAC_PI_2 - 0.01;
@@ -305,15 +303,15 @@ pub fn settle(view: &mut SpaceView) {
     }
 }
 
-/// The directions of the three axes on the screen, for the little cross in the corner: (right, up) of each.
+/// Directions of the three axes on screen, (right, up) each, for the axis cross in the corner.
 pub fn axis_directions(view: &SpaceView) -> [Vec2; 3] {
     let (right, up, _) = frame(view);
     std::array::from_fn(|axis| vec2(right[axis] as f32, -up[axis] as f32))
 }
 
-// What Plane and Space draw: the clouds themselves, or their projections, which have the same rows.
+// What Plane and Space draw: the clouds themselves, or their projections, row for row.
 
-/// A cloud, and the one that is drawn for it: itself, or its projection.
+/// A cloud and what is drawn for it: itself or its projection.
 #[derive(Clone, Debug)]
 struct Drawn {
     cloud: Arc<PointCloud>,
@@ -324,11 +322,12 @@ struct Drawn {
 pub struct Scene {
     data: Drawn,
     queries: Option<Drawn>,
-    /// Pictures of what is neither: a query at a place of its own. By where the cloud is in memory.
+    /// Projections of other query clouds, for queries that are not rows; keyed by the cloud's address in
+    /// memory.
     others: Vec<(usize, PointCloud)>,
 }
 
-/// A cloud with its picture, if it is of this cloud.
+/// A cloud with its projection, if `pictured` belongs to this cloud.
 fn picture(cloud: &Arc<PointCloud>, pictured: &Pictured) -> Option<Drawn> {
     Arc::ptr_eq(cloud, &pictured.cloud)
         .then(|| Drawn { cloud: Arc::clone(cloud), drawn: Arc::clone(&pictured.picture) })
@@ -339,8 +338,8 @@ fn address(cloud: &PointCloud) -> usize {
 }
 
 impl Scene {
-    /// What is drawn for a cloud, a file of queries, and the clouds of queries at places of their own. A
-    /// projection is shown when all of it is there.
+    /// The scene of a cloud, a query file, and the clouds of queries that are not rows. Projections are used
+    /// only if they exist for both the cloud and the query file.
     pub fn of<'a>(
         cloud: Arc<PointCloud>,
         queries: Option<Arc<PointCloud>>,
@@ -367,18 +366,17 @@ impl Scene {
         Self { data: itself(cloud), queries: queries.map(itself), others: Vec::new() }
     }
 
-    /// The points to draw, by row of the cloud; its axes are those that can be shown.
+    /// The points to draw, row for row; their axes are those that a view can show.
     pub fn data(&self) -> &Arc<PointCloud> {
         &self.data.drawn
     }
 
-    /// The file of queries, likewise, where there is one.
+    /// The points to draw for the query file, if there is one.
     pub fn queries(&self) -> Option<&Arc<PointCloud>> {
         self.queries.as_ref().map(|queries| &queries.drawn)
     }
 
-    /// What is drawn for a cloud: the one that is searched, the file of queries, or that of a query at a
-    /// place of its own.
+    /// What is drawn for a cloud: the data, the query file, or the cloud of a query at arbitrary coordinates.
     pub fn drawn<'a>(&'a self, cloud: &'a PointCloud) -> &'a PointCloud {
         let known = [Some(&self.data), self.queries.as_ref()]
             .into_iter()
@@ -393,13 +391,12 @@ impl Scene {
         data || self.queries.as_ref().is_some_and(|queries| std::ptr::eq(&*queries.cloud, cloud))
     }
 
-    /// In how many dimensions neighbours are searched.
+    /// Number of dimensions searched.
     pub fn dims(&self) -> usize {
         self.data.cloud.dims()
     }
 
-    /// Whether points are drawn along other directions than their axes, where lengths are not those of the
-    /// file.
+    /// Whether a projection is drawn. Lengths on screen are then not those of the file.
     pub fn is_projected(&self) -> bool {
         !Arc::ptr_eq(&self.data.cloud, &self.data.drawn)
     }
@@ -462,7 +459,7 @@ mod tests {
         let cloud = cloud(50, 3, 3);
         let camera =
             SpaceCamera::new(rect(), &SpaceView { yaw: 0.0, pitch: 0.0, ..SpaceView::default() }, &cloud);
-        // With yaw 0 the eye stands at -y.
+        // With yaw 0 the eye is at -y.
         let near = camera.screen([0.0, -0.5, 0.0]).expect("in view").1;
         let far = camera.screen([0.0, 0.5, 0.0]).expect("in view").1;
         assert!(near < far);

@@ -1,30 +1,30 @@
-//! How far rows of a cloud are from a place, and from each other.
+//! Distances from a point to rows of a cloud, and between two rows.
 
 use super::telling::distance_text;
 use crate::cloud::{Globe, PointCloud};
 use crate::knn::Metric;
 use crate::text;
 
-/// Distances from one place to the rows of a cloud.
+/// Distances from one point to the rows of a cloud.
 pub struct Apart<'a> {
     cloud: &'a PointCloud,
     metric: Metric,
     from: Place,
 }
 
-/// The place, as a metric takes it.
+/// The point, prepared for a metric.
 enum Place {
-    /// Less the origins of the axes, as points are kept.
+    /// Relative to the axes' origins, as the cloud's own points are.
     Local(Vec<f32>),
-    /// As a unit vector.
+    /// A unit vector.
     Direction(Vec<f64>),
     OnGlobe(Globe, [f64; 3]),
-    /// The metric tells no distance from it.
+    /// The metric is undefined at this point.
     Nowhere,
 }
 
 impl<'a> Apart<'a> {
-    /// From a place given in the file's coordinates.
+    /// From a point in the file's coordinates.
     pub fn new(cloud: &'a PointCloud, place: &[f64], metric: Metric) -> Self {
         let from = match metric {
             Metric::L2 => Place::Local(
@@ -46,8 +46,8 @@ impl<'a> Apart<'a> {
         Self { cloud, metric, from }
     }
 
-    /// √ of the squared distance, the angle in radians, 1 − cos of it, or km on the globe. NaN for a row or a
-    /// place without a direction, and where the columns are no longitude and latitude.
+    /// The true distance to a row: √ of the squared distance, angle in radians, 1 − cos of the angle, or km
+    /// on the globe. NaN if row or point has no direction, or if the columns are not longitude and latitude.
     pub fn to(&self, row: usize) -> f64 {
         let dims = self.cloud.dims();
         match &self.from {
@@ -76,14 +76,13 @@ impl<'a> Apart<'a> {
     }
 }
 
-// How far two rows are from each other, and what of it lies along which axis.
+// Distance between two rows, and each axis's share of it.
 
-/// Axes whose share is said.
 const AXES: usize = 4;
 
-/// `Rows 3 and 8 are 1.414 apart: x 50 % (1.000), y 50 % (-1.000).` Under L2 the shares are those of the
-/// squared distance, with the way from the first row to the second along the axis. `None` where the metric
-/// tells no distance, as of a row without a direction.
+/// `Rows 3 and 8 are 1.414 apart: x 50 % (1.000), y 50 % (-1.000).` Under L2, shares are those of the squared
+/// distance; parentheses hold the difference along the axis, second row minus first. `None` if the metric is
+/// undefined for either row.
 pub fn between(cloud: &PointCloud, a: u32, b: u32, metric: Metric) -> Option<String> {
     let place =
         |row: u32| (0..cloud.dims()).map(|axis| cloud.coordinate(row as usize, axis)).collect::<Vec<f64>>();

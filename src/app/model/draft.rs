@@ -1,4 +1,4 @@
-//! The problem as it is being typed: text fields that may not make sense yet.
+//! The problem being edited: text fields whose contents may be invalid.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,6 @@ use crate::engines::registry;
 use crate::knn::{Descriptor, DeviceId, Metric, Setup};
 use crate::run::{EngineChoice, QuerySpec, RunSpec, usual};
 
-/// Where the data comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DataKind {
     #[default]
@@ -21,21 +20,20 @@ pub enum DataKind {
     File,
 }
 
-/// Whose neighbours are asked for.
+/// How queries are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum QueryKind {
-    /// A number of rows, drawn with the seed.
+    /// A number of rows, sampled with the seed.
     #[default]
     Count,
-    /// Every row of the cloud is a query.
     All,
-    /// The rows that are typed, or were picked.
+    /// Rows that are typed or were picked.
     Rows,
     File,
-    /// One place that is typed.
+    /// Typed coordinates.
     #[serde(rename = "Place")]
     Coordinates,
-    /// The rows that were selected in the views, where they are too many to be typed.
+    /// Rows selected in the views, if they are too many to type.
     Selected,
 }
 
@@ -52,7 +50,7 @@ pub struct Draft {
     pub queries: QueryKind,
     pub query_count: String,
     pub query_rows: String,
-    /// Record numbers, of the cloud that was shown when they were selected; not kept between starts.
+    /// Record numbers in the cloud that was shown when they were selected; not saved.
     #[serde(skip)]
     pub selected_rows: Arc<[u64]>,
     pub query_path: String,
@@ -64,14 +62,14 @@ pub struct Draft {
     pub exclude_self: bool,
     pub profile: bool,
     pub engine: EngineChoice,
-    /// Where it runs; where nobody says, on the first device of the engine's kind.
+    /// `None` is the first device of the engine's kind.
     pub device: Option<DeviceId>,
     pub warmup: String,
     pub repeats: String,
 }
 
 impl Default for Draft {
-    /// The first start: a small cloud that is answered in a moment.
+    /// The first launch: a small cloud that is answered at once.
     fn default() -> Self {
         Self {
             data: DataKind::Generate,
@@ -79,7 +77,7 @@ impl Default for Draft {
             columns: String::new(),
             drop_nonfinite: false,
             generator: "gaussian-mixture:n=20000,clusters=12".to_owned(),
-            // Of the first cloud that is shown, the one that looks best.
+            // The seed that looks best on first launch.
             seed: "1".to_owned(),
             queries: QueryKind::Count,
             query_count: usual::QUERIES.to_string(),
@@ -101,10 +99,10 @@ impl Default for Draft {
 }
 
 impl Draft {
-    /// The fields of the data parsed into a source.
+    /// Parses the data fields.
     ///
     /// # Errors
-    /// What is wrong with its fields.
+    /// The first invalid data field.
     pub fn source(&self) -> Result<Source, FieldError> {
         match self.data {
             DataKind::File => Ok(Source::File {
@@ -124,18 +122,18 @@ impl Draft {
         }
     }
 
-    /// The seed field parsed as a number.
+    /// Parses the seed field.
     ///
     /// # Errors
-    /// When it is no number.
+    /// If it is not a number.
     pub fn seed(&self) -> Result<u64, FieldError> {
         number(Field::Seed, &self.seed, 0, u64::MAX)
     }
 
-    /// All fields parsed into a spec that can be run.
+    /// Parses all fields into a spec that can be run.
     ///
     /// # Errors
-    /// Everything that is wrong, field by field.
+    /// All errors, field by field.
     pub fn to_spec(&self) -> Result<RunSpec, Vec<FieldError>> {
         let mut spec = self.read()?;
         if let QuerySpec::Rows(listed) = &mut spec.queries {
@@ -147,20 +145,20 @@ impl Draft {
         Ok(spec)
     }
 
-    /// Everything that is wrong, field by field; cheap enough for every frame.
+    /// All errors, field by field; cheap enough for every frame.
     pub fn errors(&self) -> Vec<FieldError> {
         self.read().err().unwrap_or_default()
     }
 
-    /// A file is opened, with the columns that win by default. Rows are left out of the file for which that
-    /// was ticked, and of no other: there nobody has said that they may be missing.
+    /// Sets a file with its default columns. Dropping rows is kept only if the path names the same file: the
+    /// user has not agreed to it for another one.
     pub fn open(&mut self, path: &Path) {
         self.drop_nonfinite &= self.names(path);
         (self.data, self.path) = (DataKind::File, path.display().to_string());
         self.columns.clear();
     }
 
-    /// Whether the field names this file or a part of it.
+    /// Whether the path field names this file, or a dataset in it.
     pub fn names(&self, path: &Path) -> bool {
         self.data == DataKind::File && file_of(Path::new(self.path.trim())) == file_of(path)
     }
@@ -172,7 +170,7 @@ impl Draft {
         Self { data, path, columns, drop_nonfinite, generator, seed, ..Self::default() }
     }
 
-    /// Names the data that is shown.
+    /// Fills in the data fields from a source.
     pub fn set_source(&mut self, source: &Source) {
         match source {
             Source::File { path, columns } => {
@@ -182,13 +180,12 @@ impl Draft {
             Source::Generate { spec, seed } => {
                 (self.data, self.generator, self.seed) = (DataKind::Generate, spec.clone(), seed.to_string())
             }
-            // No field names a place as data.
+            // No data field holds coordinates.
             Source::Coordinates(_) => {}
         }
     }
 
-    /// The path was typed over, which was `before`: what was said of the file that is loaded is said of no
-    /// other.
+    /// The path changed from `before`: drops settings that belong to the loaded file.
     pub fn leave(&mut self, before: &str, loaded: &Path) {
         let loaded = absolute(loaded);
         let [was, is] = [before, &self.path].map(|text| path(Field::Path, text, "").ok());
@@ -199,7 +196,7 @@ impl Draft {
         self.drop_nonfinite &= was != Some(file_of(&loaded)) || is == was;
     }
 
-    /// The fields as they are for a run that is shown; what it says nothing of stays as it was typed.
+    /// The fields for a run that is shown; fields that the spec does not set stay as typed.
     pub fn of(spec: &RunSpec, typed: &Self) -> Self {
         let mut draft = Self {
             seed: spec.seed.to_string(),
@@ -231,15 +228,14 @@ impl Draft {
         draft
     }
 
-    /// The most neighbours that can be asked for; of an engine that this program does not have nothing is
-    /// known.
+    /// The largest k allowed. For an engine that this build does not have, the limit of `auto`.
     pub fn max_k(&self) -> usize {
         let known = self.engine.engines().next().is_some();
         let limit = if known { self.engine.k_limit() } else { EngineChoice::Auto.k_limit() };
         Setup::reported_k(limit, self.exclude_self)
     }
 
-    /// How many rows are to be drawn, where that is what is asked.
+    /// The number of queries, if that is how they are chosen.
     pub fn count(&self) -> Option<u64> {
         match self.queries() {
             Ok(QuerySpec::Count(count)) => Some(count),
@@ -247,11 +243,11 @@ impl Draft {
         }
     }
 
-    /// The whole problem, but for the rows that are typed: they are checked and not listed.
+    /// Parses everything except typed rows, which are validated but not expanded.
     fn read(&self) -> Result<RunSpec, Vec<FieldError>> {
         let mut errors = Vec::new();
         let mut keep = |error: FieldError| {
-            // The source names its seed, and so does the run.
+            // The source and the run share the seed field, so its error would appear twice.
             if !errors.contains(&error) {
                 errors.push(error);
             }
@@ -287,7 +283,6 @@ impl Draft {
         }
     }
 
-    /// What is wrong with the engine and its parameters.
     fn engine_errors(&self) -> Vec<FieldError> {
         let EngineChoice::Named(method) = &self.engine else { return Vec::new() };
         let wrong = |field, sentence: String| vec![FieldError::new(field, sentence)];
@@ -311,14 +306,14 @@ impl Draft {
         method.parameters.iter().filter_map(refused).collect()
     }
 
-    /// Takes an engine, with all parameters left to it, on the device that was chosen if it runs there.
+    /// Selects an engine with default parameters; keeps the device if the engine runs there.
     pub fn choose_engine(&mut self, engine: &Descriptor) {
         self.engine = EngineChoice::named(engine.id);
         self.device = self.device.filter(|device| engine.runs_on.contains(&device.kind()));
     }
 
-    /// Gives a parameter of the chosen engine a value as it was typed; nothing leaves it to the engine. Only
-    /// what a value can be made of is taken, so that the method can be written down and read again.
+    /// Sets a parameter of the chosen engine as typed; an empty value unsets it. Characters that no value
+    /// contains are removed, so that the method can be written and parsed again.
     pub fn set_parameter(&mut self, name: &str, typed: &str) {
         let EngineChoice::Named(method) = &mut self.engine else { return };
         let value: String = typed.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '-').collect();
@@ -504,7 +499,7 @@ mod tests {
         }
     }
 
-    /// As they were written when engines were variants of an enum: in sessions, and by the window for itself.
+    /// Drafts written when engines were variants of an enum, in sessions and in window settings.
     #[test]
     fn fields_that_were_saved_with_an_engines_name_open() {
         const SESSION: &str = concat!(
@@ -527,7 +522,7 @@ mod tests {
             k: "8".to_owned(),
             ..Draft::default()
         };
-        // What is no identifier was written as a raw one.
+        // Names that are not Rust identifiers were written as raw identifiers.
         for (name, variant) in [
             ("auto", "auto"),
             ("cuda", "cuda"),

@@ -1,5 +1,4 @@
-//! Fields as they are typed: which there are, what is wrong with one, and numbers, paths and rows read from
-//! their text.
+//! Input fields: their list, their errors, and parsers for numbers, paths and rows.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -7,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::files::absolute;
 use crate::text;
 
-/// A field that may hold something wrong.
+/// A field that can have an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     Path,
@@ -26,15 +25,13 @@ pub enum Field {
     Repeats,
     From,
     To,
-    /// Typed keys of a lesson.
     Keys,
 }
 
-/// What is wrong with a field, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     pub field: Field,
-    /// Why, and what would do.
+    /// What is wrong, and what would be valid.
     pub sentence: String,
 }
 
@@ -44,19 +41,19 @@ impl FieldError {
     }
 }
 
-/// A path, as it is typed or pasted.
+/// A typed or pasted path.
 pub fn path(field: Field, text: &str, empty: &str) -> Result<PathBuf, FieldError> {
-    // Pasted from a shell or a file manager: quotes and the file scheme are not part of the name.
+    // Paths pasted from a shell or file manager may have quotes and the file scheme.
     let text = text.trim().trim_matches('"').trim_matches('\'');
     let text = text.strip_prefix("file://").unwrap_or(text);
     if text.is_empty() {
         return Err(FieldError::new(field, empty));
     }
-    // Saved and opened again, it is the same file wherever the window is started then.
+    // Saved sessions may be opened from another working directory.
     Ok(absolute(Path::new(text)))
 }
 
-/// A whole number; commas and underscores may group it, and 1e6 is one million.
+/// A whole number. Commas, underscores and spaces may group digits; 1e6 is one million.
 pub fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, FieldError> {
     let range = || format!("{} to {}", text::thousands(min), text::thousands(max));
     let plain: String = text.chars().filter(|c| !matches!(c, ',' | '_' | ' ')).collect();
@@ -76,7 +73,7 @@ pub fn number(field: Field, text: &str, min: u64, max: u64) -> Result<u64, Field
     }
 }
 
-/// Rows as they are typed: `0,5,10-20`.
+/// Formats rows as `0,5,10-20`.
 pub fn listed(rows: &[u64]) -> String {
     let ranges = rows.chunk_by(|a, b| a.checked_add(1) == Some(*b));
     let text = |range: &[u64]| match *range {
@@ -86,7 +83,7 @@ pub fn listed(rows: &[u64]) -> String {
     ranges.map(text).collect::<Vec<_>>().join(",")
 }
 
-/// `0,5,10-20`, ends included, range by range.
+/// Parses `0,5,10-20` into inclusive ranges.
 pub fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
     const MOST: u64 = 10_000_000;
     let wrong = |sentence: String| FieldError::new(Field::QueryRows, sentence);
@@ -114,8 +111,7 @@ pub fn rows(text: &str) -> Result<Vec<RangeInclusive<u64>>, FieldError> {
     Ok(rows)
 }
 
-/// Ascending rows as they would be typed, with ranges where possible; `None` where that is too long to be
-/// read.
+/// Formats ascending rows with ranges where possible; `None` if the text would be too long to read.
 pub fn typed_rows(rows: impl Iterator<Item = u64>) -> Option<String> {
     const LONGEST: usize = 200;
     let mut ranges: Vec<RangeInclusive<u64>> = Vec::new();

@@ -1,4 +1,4 @@
-//! Names and states of files.
+//! Names, states and column roles of files; sample clouds.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -10,73 +10,69 @@ use crate::cloud::formats::file_of;
 use crate::cloud::roles::{self, Role};
 use crate::cloud::{ColumnChoice, PointCloud, Source};
 
-/// A path's last part.
+/// The last component of a path.
 pub fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-/// What the system says of a file: while it says the same, the file is not read again to see whether it has
-/// changed.
+/// Size and modification time. While they are unchanged, the file is not read again to look for changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileState {
     pub bytes: u64,
-    /// When it was written last, since 1970 UTC.
+    /// Modification time since 1970 UTC.
     pub modified: Duration,
 }
 
 impl FileState {
-    /// Of a source's file; `None` for what is no file, and where the system does not say.
+    /// The state of a source's file; `None` for other sources, or if the system does not report it.
     pub fn of(source: &Source) -> Option<Self> {
         let Source::File { path, .. } = source else { return None };
         let meta = file_of(path).metadata().ok()?;
         Some(Self { bytes: meta.len(), modified: meta.modified().ok()?.duration_since(UNIX_EPOCH).ok()? })
     }
 
-    /// Whether it was written last before then, for sure: some systems note times in steps of two seconds.
+    /// Whether the file was certainly last modified before `then`: some file systems store times in steps of
+    /// two seconds.
     pub fn is_before(self, then: SystemTime) -> bool {
         const STEP: Duration = Duration::from_secs(2);
         then.duration_since(UNIX_EPOCH).is_ok_and(|then| self.modified + STEP < then)
     }
 }
 
-/// The file of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionFile {
     pub path: PathBuf,
-    /// Whether points go into it.
+    /// Whether the points are stored in it.
     pub points: bool,
-    /// The data that it shows: only a session of the same data is saved into it without asking.
+    /// The data it shows. Only a session of the same data overwrites the file without asking.
     pub data: Option<Source>,
 }
 
 impl SessionFile {
-    /// Whether it is a session of this cloud.
     pub fn is_of(&self, cloud: Option<&PointCloud>) -> bool {
         let key = |source: &Source| data_file(source).ok_or_else(|| source.clone());
         self.data.as_ref().map(key) == cloud.map(|cloud| key(cloud.source()))
     }
 }
 
-/// The file of a source, whatever parts and columns of it; `None` for generated data.
+/// The file of a source, ignoring datasets and columns; `None` for generated data.
 pub fn data_file(source: &Source) -> Option<PathBuf> {
     if let Source::File { path, .. } = source { Some(absolute(&file_of(path))) } else { None }
 }
 
-/// A path that means the same wherever the next start is.
+/// The absolute path, independent of the next working directory.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-// What the columns of a file are: coordinates, the label, the name, or neither; and which numeric ones it was
-// opened without.
+// Column roles (coordinate, label, name, ignored), and numeric columns that were left out.
 
-/// What a column is taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnRole {
     Coordinate,
-    /// The one column that says of what kind a row is.
+    /// The one column that classifies rows.
     Label,
-    /// The one column that names a row.
+    /// The one column that names rows.
     Name,
     Ignored,
 }
@@ -93,7 +89,6 @@ impl ColumnRole {
         }
     }
 
-    /// What it means, for who hovers over it.
     pub fn about(self) -> &'static str {
         match self {
             Self::Coordinate => "A dimension in which is searched.",
@@ -107,19 +102,18 @@ impl ColumnRole {
     }
 }
 
-/// A column of a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileColumn {
     pub name: String,
-    /// What stands for it among all columns: its name, or its number where another one has that name.
+    /// Identifies the column: its name, or its number if another column has the same name.
     pub key: String,
 }
 
-/// Which column says something of a row.
+/// The column chosen for a role, if any.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Told {
-    /// Nobody said; it is told by headings and contents.
+    /// Not chosen by the user; inferred from headers and values.
     #[default]
     Guessed,
     Nothing,
@@ -127,24 +121,22 @@ pub enum Told {
 }
 
 impl Told {
-    /// The column that was chosen.
     pub fn column(&self) -> Option<&FileColumn> {
         if let Self::By(column) = self { Some(column) } else { None }
     }
 }
 
-/// Which columns say what a row is.
+/// The columns for labels and names, and whether rows are images.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Roles {
     pub label: Told,
     pub name: Told,
-    /// Whether rows are pictures.
     pub pictures: Pictured,
 }
 
 impl Roles {
-    /// `label state, name city`; `None` where nothing was chosen.
+    /// `label state, name city`; `None` if nothing was chosen.
     pub fn sentence(&self) -> Option<String> {
         let told = [("label", &self.label), ("name", &self.name)];
         let said: Vec<String> =
@@ -153,28 +145,28 @@ impl Roles {
     }
 }
 
-/// What was chosen of the columns of a file, kept for the next time that it is opened.
+/// The column choices for a file, remembered for the next time it is opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct FileRoles {
     /// The file's absolute path.
     pub path: String,
-    /// The coordinates, as they are typed.
+    /// The coordinate columns, as typed.
     pub columns: String,
     pub roles: Roles,
 }
 
 impl FileRoles {
-    /// More is not kept, so that the settings stay small.
+    /// Longer choices are not saved, to keep the settings small.
     pub const LONGEST: usize = 16 << 10;
 
-    /// The path by which a source's file is kept; `None` where it is no file, or its name is no text.
+    /// The path under which a source's choices are stored; `None` if it is not a file, or its path is not
+    /// UTF-8.
     pub fn path_of(source: &Source) -> Option<&str> {
         if let Source::File { path, .. } = source { path.to_str() } else { None }
     }
 }
 
-/// Columns of a source as they are typed.
 pub fn typed_columns(columns: &ColumnChoice) -> String {
     match columns {
         ColumnChoice::Default => String::new(),
@@ -182,18 +174,18 @@ pub fn typed_columns(columns: &ColumnChoice) -> String {
     }
 }
 
-/// A numeric column that was taken for no coordinate.
+/// A numeric column that was not used as a coordinate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     pub name: String,
-    /// Its 0-based number among all columns of the file.
+    /// 0-based number among all columns of the file.
     pub number: usize,
-    /// What stands for it among all columns: its name, or its number where another one has that name.
+    /// Identifies the column: its name, or its number if another column has the same name.
     pub key: String,
     pub role: Role,
 }
 
-/// `d64 looks like a label`, `id looks like a row number`; of many the first.
+/// `d64 looks like a label`, `id looks like a row number`; lists the first few.
 pub fn left_out_sentence(left_out: &[LeftOut]) -> String {
     const NAMED: usize = 6;
     let one = |column: &LeftOut| {
@@ -215,15 +207,14 @@ pub fn left_out_sentence(left_out: &[LeftOut]) -> String {
     said.join(", ")
 }
 
-/// 0-based numbers of columns as they are typed, runs of them as ranges; `None` where one is a name.
+/// 0-based column numbers as typed, runs as ranges; `None` if one is a name.
 pub fn column_ranges(names: &[String]) -> Option<String> {
     let numbers: Option<Vec<usize>> = names.iter().map(|name| name.parse().ok()).collect();
     Some(roles::ranges(&numbers?))
 }
 
-// Clouds that ship with the program, to try it on.
+// Sample clouds that ship with the program.
 
-/// A cloud that needs no file of one's own.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
     pub title: &'static str,
@@ -231,12 +222,14 @@ pub struct Sample {
     pub material: Material,
 }
 
-/// What a sample is made of.
+/// Where a sample comes from.
 #[derive(Clone, Copy, Debug)]
 pub enum Material {
-    /// A file, by its name and its content.
-    File { name: &'static str, text: &'static str },
-    /// What is generated needs no file; with the seed of the fields on the left.
+    File {
+        name: &'static str,
+        text: &'static str,
+    },
+    /// A generator spec, used with the seed field.
     Spec(&'static str),
 }
 
@@ -307,7 +300,7 @@ mod tests {
         );
     }
 
-    /// Each can be opened, and has what its text promises.
+    /// Each opens, and has the columns that its text promises.
     #[test]
     fn samples_open() {
         let folder = folder();

@@ -1,21 +1,17 @@
-//! How a choice and what was selected before go together.
+//! How a new selection combines with the previous one.
 
-/// What becomes of what was selected before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum How {
-    /// The earlier selection is dropped.
     #[default]
     Replace,
-    /// The union of both is selected.
     Add,
-    /// The earlier selection, without what is chosen now.
     Remove,
-    /// What is chosen goes if all of it was selected, else it comes.
+    /// Deselects the new rows if all of them were selected, otherwise selects them.
     Toggle,
 }
 
 impl How {
-    /// What the keys that are held mean, everywhere: Shift adds, Ctrl adds or removes.
+    /// The meaning of modifier keys, everywhere: Shift adds, Ctrl toggles.
     pub fn of_click(modifiers: egui::Modifiers) -> Self {
         match (modifiers.command, modifiers.shift) {
             (true, _) => Self::Toggle,

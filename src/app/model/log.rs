@@ -1,22 +1,20 @@
-//! Everything that was said, with its time, and what of it stands in the status line: the newest note, and
-//! before it what went wrong, until something of its kind succeeds or somebody has read it.
+//! The message log, and what the status line shows of it: the newest note, preceded by the latest problem
+//! until it is resolved or dismissed.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::run::JobId;
 
-/// How loud an entry is.
+/// Severity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     Info,
-    /// Something should be known.
     Warning,
     Error,
 }
 
 impl Level {
-    /// As the log writes it.
     pub fn text(self) -> &'static str {
         match self {
             Self::Info => "info",
@@ -47,71 +45,66 @@ impl Entry {
     }
 }
 
-/// What is said of: what went wrong is settled by the next success of its kind.
+/// The subject of a message. The next success on the same subject clears its problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
-    /// A file or a generator, and what is shown of it.
+    /// A file or a generator, and how it is shown.
     Data,
     Run,
     /// The picked query and its answer.
     Query,
     Selection,
-    /// By what points are coloured.
     Color,
-    /// On what points are projected.
     Projection,
-    /// What the neighbours of all rows say.
+    /// The analysis of all rows' neighbours.
     Analysis,
-    /// A file or the clipboard, written to.
+    /// Writing a file or the clipboard.
     File,
     Lesson,
-    /// What no later success undoes.
+    /// Problems that no later success clears.
     Other,
 }
 
-/// The last thousands of things said.
+/// The most recent messages.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     entries: Vec<Entry>,
-    /// What went wrong, and is neither settled nor dismissed.
+    /// The latest problem, neither resolved nor dismissed.
     trouble: Option<(About, Entry)>,
-    /// What was said last, where that is not the trouble.
+    /// The last message, unless it is the problem.
     note: Option<Entry>,
 }
 
 impl Log {
     const MOST: usize = 10_000;
 
-    /// Says something that was done.
+    /// Logs a completed action.
     pub fn info(&mut self, text: impl Into<String>) {
         self.say(About::Other, Entry::now(Level::Info, text));
     }
 
-    /// Says what was done, and that what went wrong of its kind is no matter any more.
+    /// Logs a success and clears the problem of this subject.
     pub fn done(&mut self, about: About, text: impl Into<String>) {
         self.settle(about);
         self.info(text);
     }
 
-    /// Says what should be known.
     pub fn warn(&mut self, about: About, text: impl Into<String>) {
         self.say(about, Entry::now(Level::Warning, text));
     }
 
-    /// Says what went wrong.
     pub fn error(&mut self, about: About, text: impl Into<String>) {
         self.say(about, Entry::now(Level::Error, text));
     }
 
-    /// Says what went wrong, unless it still stands there: a drag through places that cannot be asked says it
-    /// once.
+    /// Logs an error unless it is already shown: a drag across invalid coordinates reports it once.
     pub fn error_once(&mut self, about: About, text: &str) {
         if self.trouble().is_none_or(|trouble| trouble.text != text) {
             self.error(about, text);
         }
     }
 
-    /// Lists what has a place of its own in the window: the status line says nothing of it.
+    /// Lists a message without showing it in the status line, because the window shows it elsewhere.
     pub fn list(&mut self, level: Level, text: impl Into<String>) {
         self.keep(Entry::now(level, text));
     }
@@ -121,7 +114,7 @@ impl Log {
         let errs = |entry: &Entry| entry.level == Level::Error;
         match entry.level {
             Level::Error => (self.trouble, self.note) = (Some((about, entry)), None),
-            // It does not push out an error, which may not have been read.
+            // A warning does not replace an error that may be unread.
             Level::Warning if !self.trouble.as_ref().is_some_and(|(_, trouble)| errs(trouble)) => {
                 (self.trouble, self.note) = (Some((about, entry)), None);
             }
@@ -129,28 +122,27 @@ impl Log {
         }
     }
 
-    /// Something succeeded: what went wrong of its kind is no matter any more.
+    /// Clears the problem of this subject.
     pub fn settle(&mut self, about: About) {
         self.trouble = self.trouble.take().filter(|(of, _)| *of != about);
     }
 
-    /// Something else succeeded that began then: the user went on from what had gone wrong before.
+    /// Clears a problem older than `unix`: the user started something that succeeded after it.
     pub fn settle_before(&mut self, about: About, unix: u64) {
         self.trouble = self.trouble.take().filter(|(of, entry)| *of != about || entry.unix >= unix);
     }
 
-    /// What was said last holds no longer, where it is this: the status line stops saying it, and the list
-    /// keeps it.
+    /// Removes a note that no longer holds from the status line; the list keeps it.
     pub fn withdraw(&mut self, text: &str) {
         self.note = self.note.take().filter(|note| note.text != text);
     }
 
-    /// The user has dismissed what went wrong.
+    /// Clears the problem at the user's request.
     pub fn dismiss(&mut self) {
         self.trouble = None;
     }
 
-    /// Lists an entry; the oldest go when there are too many.
+    /// Appends a message, dropping the oldest when the list is full.
     fn keep(&mut self, entry: Entry) {
         if self.entries.len() == Self::MOST {
             self.entries.drain(..Self::MOST / 10);
@@ -158,17 +150,17 @@ impl Log {
         self.entries.push(entry);
     }
 
-    /// What the status line shows first: what went wrong.
+    /// The problem that the status line shows first.
     pub fn trouble(&self) -> Option<&Entry> {
         self.trouble.as_ref().map(|(_, entry)| entry)
     }
 
-    /// What the status line shows after it: what was said since.
+    /// The note that the status line shows next.
     pub fn note(&self) -> Option<&Entry> {
         self.note.as_ref()
     }
 
-    /// All entries, oldest first.
+    /// All messages, oldest first.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -178,36 +170,35 @@ impl Log {
     }
 }
 
-// What goes on in the background, and how it ended.
+// Background activity, and how it ended.
 
-/// After so long an ask, or a selection, is worth a word in the status line.
+/// The status line mentions a query or a selection only after this time.
 pub const NOTICED: Duration = Duration::from_millis(300);
 
-/// What the background does.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Activity {
     #[default]
     Idle,
-    /// A cloud is read from a file or generated.
+    /// Reading or generating a cloud.
     Loading {
-        /// A file's name or a generator's spec.
+        /// File name or generator spec.
         what: String,
-        /// 0 to 1, when it is known.
+        /// 0 to 1, if known.
         fraction: Option<f32>,
     },
     Recording {
-        /// What the status line names: "lesson 3".
+        /// Text of the status line, such as "lesson 3".
         what: String,
-        /// 0 to 1, when it is known.
+        /// 0 to 1, if known.
         fraction: Option<f32>,
     },
-    /// What a view shows is worked out: a projection, or a column of the file that colours points.
+    /// Computing a projection, or reading a column that colours points.
     Preparing {
-        /// As the status line shows it: "Reading column label".
+        /// Text of the status line, such as "Reading column label".
         what: String,
         fraction: Option<f32>,
     },
-    /// A file is read again, to see whether it has changed.
+    /// Reading a file again, to detect changes.
     Checking {
         what: String,
         fraction: Option<f32>,
@@ -217,25 +208,25 @@ pub enum Activity {
         fraction: Option<f32>,
     },
     Running {
-        /// As the worker says it.
+        /// As the worker reports it.
         stage: String,
-        /// Fraction done, 0 to 1.
+        /// 0 to 1.
         fraction: f32,
     },
-    /// The picked query is answered, which takes a while.
+    /// Answering the picked query, if that takes a while.
     Asking,
-    /// Points are selected, which takes a while.
+    /// Selecting points, if that takes a while.
     Selecting,
 }
 
 impl Activity {
-    /// Whether something is going on, which Cancel stops.
+    /// Whether there is something to cancel.
     pub fn is_busy(&self) -> bool {
         !matches!(self, Self::Idle)
     }
 }
 
-/// A job that the worker has.
+/// The worker's current job.
 #[derive(Clone, Debug)]
 pub struct Running {
     pub id: JobId,
@@ -243,20 +234,19 @@ pub struct Running {
     pub fraction: f32,
 }
 
-/// Why nothing came of what was asked for.
+/// Why a request gave no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     Cancelled,
-    /// It failed: a sentence.
     Failed(String),
 }
 
-/// How the last load, the last run and the last ask ended, where nothing came of them.
+/// How the last load, run and query ended, if without a result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Endings {
     /// Of a file or a generator.
     pub load: Option<Ended>,
-    /// Of the problem on the left.
+    /// Of the problem in the left panel.
     pub run: Option<Ended>,
     /// Of the picked query.
     pub ask: Option<Ended>,

@@ -1,19 +1,17 @@
 //! The state of the window: settings that persist between launches, what is open, and the actions that change
-//! either. Data, and pure functions on it: no threads, no GPU objects, no painting.
+//! either. Data with pure functions on it: no threads, GPU objects or painting.
 //!
-//! - `state`, `views`, `pane`, `draft`, `fields`: what persists between launches: layout, views of panes,
-//!   input fields
-//! - `session`, `answer`: what is open: the cloud, its answer, tasks in progress
-//! - `after_load`: what happens once a cloud is loaded
-//! - `files`: files: their names, columns and state, and the samples
-//! - `log`: what goes on in the background, how it ended, and everything that was said
+//! - `state`, `views`, `pane`, `draft`, `fields`: persistent settings: layout, views of panes, input fields
+//! - `session`, `answer`: the open cloud, its answer, tasks in progress
+//! - `after_load`: follow-up to a load
+//! - `files`: names, columns and state of files; the sample clouds
+//! - `log`: background activity, how it ended, and all messages
 //! - `camera`: what Plane and Space draw, and transforms between cloud and screen coordinates
-//! - `distances`: how far rows are from a place, and two from each other
-//! - `pictures`: rows that are pictures
-//! - `telling`: an answer in words
-//! - `picture`, `titles`: pictures of panes for slides and papers, and what stands over them
-//! - `commands`: actions: one enum feeds menus, shortcuts and the list of shortcuts; what is typed into the
-//!   finder
+//! - `distances`: distances from a point to rows, and between two rows
+//! - `pictures`: rows that are images
+//! - `telling`: summary of an answer in words
+//! - `picture`, `titles`: pictures of panes for slides and papers, and their titles
+//! - `commands`: actions and commands; one enum feeds menus, shortcuts, their list and the finder
 
 pub mod after_load;
 pub mod answer;
@@ -35,8 +33,8 @@ pub mod telling;
 pub mod titles;
 pub mod views;
 
-// What other floors use of it. Within the floor, imports name the part: tests/architecture.rs looks for
-// circles of parts.
+// Re-exports for other layers. Modules of this layer import each other by path, because tests/architecture.rs
+// looks for import cycles between modules.
 pub use after_load::Then;
 pub use answer::{Answered, Picked};
 pub use camera::{PlaneCamera, Projection, Scene, SpaceCamera};

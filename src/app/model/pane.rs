@@ -1,12 +1,12 @@
-//! Which panes there are, and what is said of each: the row that menus, keys, exports and the layout are made
-//! from. How a pane is drawn, and what goes into a file, is in its own file in `panes`.
+//! The panes and their descriptions, from which menus, keys, exports and layouts are built. Drawing and
+//! export are in `panes`.
 
 use egui::Key;
 use egui_tiles::{Container, Linear, LinearDir, Tile, Tiles, Tree};
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-/// A pane of the centre. Its name is what saved layouts call it.
+/// A pane of the centre. Saved layouts use the variant's name.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, VariantArray,
 )]
@@ -15,64 +15,60 @@ pub enum PaneKind {
     Plane,
     Space,
     Neighbors,
-    /// What the neighbours of all rows say of them.
+    /// Analysis of all rows' neighbours.
     Analysis,
     Timings,
-    /// Phases and warps in time.
+    /// Phases and warps over time.
     Timeline,
-    /// What an engine counted per query; kept in files by its old name.
+    /// Per-query counters of an engine. Saved files still use this old name.
     Merges,
-    /// `max_distance` over points seen.
     Convergence,
-    /// What was run and opened, and two of them side by side.
+    /// Runs and opened recordings, and a comparison of two.
     Runs,
-    /// All engines on one question, and what each is.
     Engines,
     Log,
 }
 
-/// What is said of a pane.
+/// Description of a pane.
 #[derive(Clone, Copy, Debug)]
 pub struct Words {
     pub title: &'static str,
-    /// The name of an exported file, without its ending.
+    /// Name of an exported file, without extension.
     pub file_stem: &'static str,
-    /// The command that shows it, as menus have it.
+    /// The command that shows it, as in menus.
     pub show: &'static str,
     /// The key that shows it, with Ctrl.
     pub key: Option<Key>,
     pub written: Written,
-    /// Among which tabs it is at first, and at which place.
+    /// Its tab group and position in the default layout.
     pub tab: (Tab, u8),
-    /// What it shows, as a sentence.
     pub about: &'static str,
 }
 
-/// As what the data of a pane is written.
+/// File formats for a pane's data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Written {
-    /// As CSV, in no other format.
+    /// CSV only.
     Csv,
-    /// As a table, in several formats.
+    /// Several table formats.
     Table,
-    /// As a table, or in the formats of benchmarks.
+    /// Tables and benchmark formats.
     Neighbors,
 }
 
-/// The groups of tabs of the first layout.
+/// Tab groups of the default layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tab {
-    /// Large: where points lie.
+    /// The large views.
     Views,
-    /// Below, over the whole width: the answer as a table, how the search went, and when.
+    /// The strip below them: neighbours as a table, measurements and timelines.
     Below,
 }
 
 impl PaneKind {
-    /// All, as the View menu lists them.
+    /// All panes, in the order of the View menu.
     pub const ALL: &[Self] = Self::VARIANTS;
 
-    /// What is said of it.
     pub const fn words(self) -> Words {
         use Written::{Csv, Neighbors, Table};
         let ([title, file_stem, show], key, written, tab, about) = match self {
@@ -159,7 +155,7 @@ impl PaneKind {
         Words { title, file_stem, show, key, written, tab, about }
     }
 
-    /// Whether it is a plot, not a table or a list: its picture has a legend, and any size.
+    /// Whether it is a plot, rather than a table or a list: its picture has a legend and can have any size.
     pub fn is_plot(self) -> bool {
         !matches!(self, Self::Neighbors | Self::Runs | Self::Engines | Self::Log)
     }
@@ -169,7 +165,7 @@ impl PaneKind {
     }
 }
 
-/// Plane and Space large, everything else as tabs in a strip below them.
+/// Plane and Space large, everything else as tabs below them.
 pub fn default_layout() -> Tree<PaneKind> {
     let mut tiles = Tiles::default();
     let mut tabs = |tab: Tab| {
@@ -187,8 +183,8 @@ pub fn default_layout() -> Tree<PaneKind> {
     Tree::new(egui::Id::unique("panes"), root, tiles)
 }
 
-/// The same views on the left, and beside them how the search went over when: for those who measure, and want
-/// both in sight.
+/// The same views on the left, with the tabs of the search on the right: for measuring, where both should be
+/// visible.
 pub fn measuring_layout() -> Tree<PaneKind> {
     let mut tiles = Tiles::default();
     let mut tabs = |kinds: &[PaneKind]| {
@@ -208,8 +204,8 @@ pub fn measuring_layout() -> Tree<PaneKind> {
     Tree::new(egui::Id::unique("panes"), root, tiles)
 }
 
-/// Adds a pane that a layout has not, as that of an older version: among the tabs of the pane that is nearest
-/// to it in the first layout. Where there is no pane at all, it is alone.
+/// Adds a pane that the layout lacks, such as one saved by an older version. It goes next to its closest
+/// neighbour in the default layout, or becomes the only pane of an empty layout.
 pub fn add_pane(tree: &mut Tree<PaneKind>, pane: PaneKind) {
     let (group, place) = pane.words().tab;
     let far = |kind: PaneKind| (kind.words().tab.0 != group, kind.words().tab.1.abs_diff(place), kind);
@@ -232,7 +228,7 @@ pub fn add_pane(tree: &mut Tree<PaneKind>, pane: PaneKind) {
         tabs.children.insert(after, new);
         return;
     }
-    // It has no tabs yet: they take its place.
+    // The neighbour is not in a tab group: a new group replaces it.
     let tabs = tree.tiles.insert_tab_tile(vec![beside, new]);
     match parent.and_then(|parent| tree.tiles.get_mut(parent)) {
         Some(Tile::Container(Container::Linear(linear))) => {
@@ -249,7 +245,7 @@ pub fn add_pane(tree: &mut Tree<PaneKind>, pane: PaneKind) {
     }
 }
 
-/// Makes one strip of tabs among tabs, as when one is dropped on another.
+/// Flattens nested tab groups, which dropping one on another creates.
 pub fn join_tabs(tree: &mut Tree<PaneKind>) {
     let tabs_of = |tree: &Tree<PaneKind>, tile| match tree.tiles.get(tile) {
         Some(Tile::Container(Container::Tabs(tabs))) => Some((tabs.children.clone(), tabs.active)),
@@ -277,7 +273,6 @@ pub fn join_tabs(tree: &mut Tree<PaneKind>) {
     }
 }
 
-/// One pane alone, for pictures of it.
 pub fn single_layout(kind: PaneKind) -> Tree<PaneKind> {
     Tree::new_tabs(egui::Id::unique("panes"), vec![kind])
 }

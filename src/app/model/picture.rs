@@ -1,18 +1,17 @@
-//! A picture of a pane for slides and papers: the plot, its legend and its title, laid out for the size that
-//! it will have there.
+//! A picture of a pane for slides and papers: plot, legend and title, laid out for the target size.
 
 use serde::{Deserialize, Serialize};
 
 use super::pane::PaneKind;
 use super::views::Look;
 
-/// Millimetres for a point of the layout, so that the text at the axes, of 11 points, is printed in 8.
+/// Millimetres per layout point: axis text of 11 points is printed at 8.
 const MM_PER_POINT: f32 = 8.0 / 11.0 * 25.4 / 72.0;
 
-/// Pixels an inch of what is printed.
+/// Pixels per inch in print.
 const DPI: f32 = 300.0;
 
-/// What a picture is laid out for.
+/// The target of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PictureSize {
     #[default]
@@ -22,14 +21,13 @@ pub enum PictureSize {
     Page,
 }
 
-/// The lengths of a picture.
+/// Dimensions of a picture.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Layout {
-    /// Width and height in points, in which text has its usual size.
+    /// Width and height in points; text has its normal size.
     pub points: [f32; 2],
-    /// Pixels for a point, along a side.
     pub pixels_per_point: f32,
-    /// Millimetres for a point, where it is printed.
+    /// Millimetres per point in print.
     pub mm_per_point: Option<f32>,
 }
 
@@ -45,8 +43,8 @@ impl PictureSize {
         }
     }
 
-    /// Its lengths; `window` is the pane in points and how many pixels each has, and `times` the pixels
-    /// beyond the usual.
+    /// Dimensions for this target. `window` is the pane's size in points and its pixels per point; `times`
+    /// multiplies the number of pixels per side.
     pub fn layout(self, window: ([f32; 2], f32), times: u8) -> Layout {
         let printed = |mm: [f32; 2]| Layout {
             points: mm.map(|length| length / MM_PER_POINT),
@@ -57,7 +55,7 @@ impl PictureSize {
             Self::Window => {
                 Layout { points: window.0, pixels_per_point: window.1 * f32::from(times), mm_per_point: None }
             }
-            // 1920 × 1080 pixels, and text as large as on a slide.
+            // 1920 × 1080 pixels, with text as large as on a slide.
             Self::Slide => Layout {
                 points: [768.0, 432.0],
                 pixels_per_point: 2.5 * f32::from(times),
@@ -70,17 +68,16 @@ impl PictureSize {
 }
 
 impl Layout {
-    /// Width and height in pixels.
     pub fn pixels(&self) -> [u64; 2] {
         self.points.map(|length| (length * self.pixels_per_point).round() as u64)
     }
 
-    /// Pixels an inch, where it is printed.
+    /// Pixels per inch in print.
     pub fn dpi(&self) -> Option<f32> {
         Some(self.pixels_per_point / self.mm_per_point? * 25.4)
     }
 
-    /// Its lengths in words, as pixels or as shapes.
+    /// The dimensions in words, for vector shapes or pixels.
     pub fn text(&self, shapes: bool) -> String {
         let sides = |[width, height]: [u64; 2]| format!("{width} × {height}");
         let mm = self
@@ -96,7 +93,7 @@ impl Layout {
     }
 }
 
-/// What a picture is drawn on.
+/// Background of a picture.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Ground {
     #[default]
@@ -116,19 +113,19 @@ impl Ground {
         }
     }
 
-    /// The look of the picture; `look` is the window's, and `dark` what it shows.
+    /// The look of the picture, given the window's look and whether the window is dark.
     pub fn look(self, look: Look, dark: bool) -> Look {
         match (self, look) {
             (Self::Light, _) | (Self::Window, Look::Light) => Look::Light,
             (Self::Window, Look::HighContrast) => Look::HighContrast,
-            // A picture is drawn without a desktop that says which.
+            // A picture has no desktop to follow.
             (Self::Window, Look::System) if !dark => Look::Light,
             (Self::Dark, _) | (Self::Window, Look::Dark | Look::System) => Look::Dark,
         }
     }
 }
 
-/// What is chosen for pictures, and kept for the next one.
+/// Picture settings, remembered for the next one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PictureChoice {
@@ -143,22 +140,22 @@ impl Default for PictureChoice {
     }
 }
 
-/// A picture that is set up in the dialog.
+/// A picture being set up in the dialog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PictureDraft {
     pub choice: PictureChoice,
-    /// What stands over it; nothing where it is empty.
+    /// May be empty.
     pub title: String,
-    /// Whether the query and its neighbours are named, in Plane and Space.
+    /// Whether Plane and Space name the query and its neighbours.
     pub names: bool,
 }
 
-/// A mark of Plane and Space, in the legend.
+/// A mark of Plane and Space that the legend explains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
     Query,
     Neighbors,
-    /// The circle of the k-th distance.
+    /// The circle at the k-th distance.
     Circle,
     Selected,
 }
@@ -174,21 +171,19 @@ impl Mark {
     }
 }
 
-/// The picture of a pane, where one is drawn instead of the window.
+/// The picture of a pane, drawn instead of the window.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
     pub pane: PaneKind,
     pub title: String,
     pub legend: bool,
-    /// The marks that the legend explains.
     pub marks: Vec<Mark>,
-    /// How much of the cloud Plane shows to the right and upwards, in local units; what it shows of itself
-    /// without it.
+    /// Width and height of the cloud that Plane shows, in local units; `None` uses Plane's own window.
     pub extent: Option<[f64; 2]>,
 }
 
 impl Picture {
-    /// Local units for a point of the layout, so that a plot of so many points shows what the window shows.
+    /// Local units per layout point, so that a plot of this size shows what the window shows.
     pub fn units_per_point(&self, plot: [f32; 2]) -> Option<f64> {
         let [x, y] = self.extent?;
         let units = (x / f64::from(plot[0])).max(y / f64::from(plot[1]));

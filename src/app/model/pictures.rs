@@ -1,13 +1,13 @@
-//! Rows that are pictures: how wide and how high, by the names of the columns or as it was chosen.
+//! Rows that are images: width and height, from the column names or as chosen.
 
 use serde::{Deserialize, Serialize};
 
 use crate::cloud::{Axis, PointCloud};
 
-/// The widest and highest that are shown.
+/// Maximum width and height.
 const SIDE: usize = 512;
 
-/// What the pixels of a row are: row by row from the top, of each pixel one value or red, green and blue.
+/// The layout of a row's pixels: rows from the top, with one value or red, green and blue per pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pictures {
     pub width: usize,
@@ -16,11 +16,11 @@ pub struct Pictures {
     pub channels: usize,
 }
 
-/// Whether rows are pictures.
+/// Whether rows are images.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pictured {
-    /// Nobody said; they are where the names of the columns are those of pixels.
+    /// Not chosen by the user; inferred from column names.
     #[default]
     Named,
     Nothing,
@@ -33,13 +33,13 @@ impl Pictures {
         format!("{} × {}{}", self.width, self.height, if self.channels == 3 { " in colour" } else { "" })
     }
 
-    /// Whether rows of so many coordinates can be such pictures. What was saved may have any sides.
+    /// Whether rows with this many coordinates can be such images. Saved values may be out of range.
     pub fn fits(self, dims: usize) -> bool {
         let sides = (1..=SIDE).contains(&self.width) && (1..=SIDE).contains(&self.height);
         sides && [1, 3].contains(&self.channels) && self.width * self.height * self.channels == dims
     }
 
-    /// The square pictures that rows of so many coordinates can be.
+    /// The square images that rows with this many coordinates can be.
     pub fn possible(dims: usize) -> Vec<Self> {
         let square = |channels: usize| {
             let side = (dims / channels).isqrt();
@@ -49,9 +49,9 @@ impl Pictures {
         [square(1), square(3)].into_iter().flatten().collect()
     }
 
-    /// The pictures that axes say by their names that rows are: `r0c0` to `r27c27`, as of an IDX file or an
-    /// array of pictures, which in colour has `r0c0red`, `r0c0green` and so on; `pixel_0_0` to `pixel_7_7`,
-    /// or as many as a square has of `pixel0`, or of `pixel1`, and so on. No pixel is negative.
+    /// The image layout that the column names imply. Recognised are `r0c0` to `r27c27`, as of an IDX file or
+    /// an array of images (`r0c0red`, `r0c0green` and so on in colour), `pixel_0_0` to `pixel_7_7`, and a
+    /// square number of `pixel0` … or `pixel1` …. All values must be non-negative.
     pub fn named(axes: &[Axis]) -> Option<Self> {
         let last = axes.last().filter(|_| axes.iter().all(|axis| axis.min >= 0.0))?;
         let pair = |name: &str, before: &str, between: &str| {
@@ -86,8 +86,7 @@ impl Pictures {
         Self::possible(axes.len()).into_iter().find(|pictures| counted && pictures.channels == 1)
     }
 
-    /// The pixels of a row, a byte a channel: from the least value of the cloud, which is black, to the
-    /// largest.
+    /// The pixels of a row, one byte per channel, scaled from the cloud's minimum (black) to its maximum.
     pub fn pixels(self, cloud: &PointCloud, row: usize) -> Vec<u8> {
         let least = cloud.axes().iter().map(|axis| axis.min).fold(f64::INFINITY, f64::min);
         let most = cloud.axes().iter().map(|axis| axis.max).fold(f64::NEG_INFINITY, f64::max);
@@ -127,7 +126,7 @@ mod tests {
             (named(&|at| format!("pixel{at}"), 784), named(&|at| format!("pixel{}", at + 1), 784)),
             (of(28, 28), of(28, 28))
         );
-        // Neither a square, nor all of one, nor names of pixels.
+        // Not a square; not all of a square; not names of pixels.
         assert_eq!(
             (named(&|at| format!("pixel{at}"), 60), named(&|at| format!("r{}c{}", at / 5, at % 5), 14)),
             (None, None)

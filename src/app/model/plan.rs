@@ -1,5 +1,4 @@
-//! What the run that is set up should take, by the engine that is chosen and by all others, and one query
-//! that is answered at once.
+//! Predicted times: of the run that is set up, by the chosen engine and by all others, and of one query.
 
 use std::sync::Arc;
 
@@ -12,8 +11,8 @@ use crate::knn::{Descriptor, DeviceId};
 use crate::run::planner::{Candidate, Job, Plan, Planner, Purpose, engines};
 use crate::run::{EngineChoice, QuerySpec, RunSpec};
 
-/// The plan of a draft that can be run over the cloud that is loaded, once it is known what can run here: of
-/// all its queries where it is to be measured, else of one.
+/// The plan of a valid draft over the loaded cloud: for all its queries if they are to be measured, otherwise
+/// for one. `None` until the available engines are known.
 pub fn plan_of(draft: &Draft, session: &Session, planner: &Planner, purpose: Purpose) -> Option<Plan> {
     let mut spec = draft.to_spec().ok()?;
     if purpose == Purpose::Ask {
@@ -25,9 +24,9 @@ pub fn plan_of(draft: &Draft, session: &Session, planner: &Planner, purpose: Pur
     Some(Plan::new(&spec.engine, &job, candidates?))
 }
 
-/// What a spec asks of the cloud that is loaded; `None` where that is another one.
+/// The job of a spec on the loaded cloud; `None` if the spec is for other data.
 fn job_of(spec: &RunSpec, session: &Session, purpose: Purpose) -> Option<Job> {
-    // How many queries a file has is known when it is read.
+    // The number of queries in a file is unknown until it is read.
     let known = |cloud: &&Arc<PointCloud>| {
         *cloud.source() == spec.data && !matches!(spec.queries, QuerySpec::File { .. })
     };
@@ -35,7 +34,7 @@ fn job_of(spec: &RunSpec, session: &Session, purpose: Purpose) -> Option<Job> {
     Some(Job::of(spec, purpose, cloud.len(), cloud.dims(), None))
 }
 
-/// An engine's prediction; `None` while it is not known whether it can run.
+/// The prediction for an engine; `None` until it is known whether the engine can run.
 fn candidate(
     engine: &Descriptor,
     device: Option<DeviceId>,
@@ -47,8 +46,8 @@ fn candidate(
     Some(Candidate::new(planner, engine, job, device, false))
 }
 
-/// A draft's job, and a prediction for every engine; `None` while it is not known what can run, or no cloud
-/// is loaded.
+/// A draft's job, with a prediction for every engine; `None` until the available engines are known, or
+/// without a cloud.
 pub fn candidates(
     draft: &Draft,
     session: &Session,
@@ -64,7 +63,7 @@ pub fn candidates(
     Some((spec, job, all))
 }
 
-/// Those that a comparison of all runs: what can answer, and not too late.
+/// The engines that a comparison runs: those available and predicted to be fast enough.
 pub fn comparable(candidates: &[Candidate], longest: Longest) -> impl Iterator<Item = &Candidate> {
     candidates.iter().filter(move |candidate| candidate.why_not.is_none() && !longest.leaves_out(candidate))
 }

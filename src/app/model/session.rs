@@ -1,4 +1,4 @@
-//! What is open now and is not kept: the cloud, its answer, what is selected, what is going on.
+//! The unsaved state of the window: the cloud, its answer, the selection, activity.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -47,7 +47,7 @@ use crate::run::analysis::{Derived, TheoryCurve};
 pub struct EngineStatus {
     pub id: EngineId,
     pub device_id: DeviceId,
-    /// What that device is, or why not; `None` while it is being found out.
+    /// The device, or why the engine cannot run on it; `None` while this is being determined.
     pub device: Option<Result<DeviceInfo, String>>,
 }
 
@@ -56,7 +56,7 @@ impl EngineStatus {
         registry::find(self.id)
     }
 
-    /// The device as it is offered: `0: NVIDIA H200`.
+    /// The device as menus list it: `0: NVIDIA H200`.
     pub fn device_text(&self) -> String {
         match &self.device {
             Some(Ok(device)) => format!("{}: {}", self.device_id, device.name),
@@ -64,43 +64,41 @@ impl EngineStatus {
         }
     }
 
-    /// Why there is no such device, without the engine's name, as all say the same of it.
+    /// Why the device is unavailable, without the engine's name, since the reason is the same for all
+    /// engines.
     pub fn why_not(&self) -> Option<&str> {
         let why = self.device.as_ref()?.as_ref().err()?;
         Some(why.split_once(" engine cannot run here: ").map_or(why, |(_, why)| why))
     }
 
-    /// Whether the device is a GPU.
     pub fn is_gpu(&self) -> bool {
         self.device_id.kind() == DeviceKind::Gpu
     }
 
-    /// Whether it is known to run here.
+    /// Whether the engine is known to run here.
     pub fn is_there(&self) -> bool {
         matches!(self.device, Some(Ok(_)))
     }
 
-    /// Whether it is known not to.
+    /// Whether the engine is known not to run here.
     pub fn is_missing(&self) -> bool {
         matches!(self.device, Some(Err(_)))
     }
 }
 
-/// What columns a file has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileColumns {
     pub path: PathBuf,
-    /// All of them, in the file's order.
     pub columns: Vec<ColumnInfo>,
 }
 
 impl FileColumns {
-    /// Whether they are the columns of this cloud's file.
+    /// Whether this is the file of the cloud.
     pub fn is_of(&self, cloud: &PointCloud) -> bool {
         cloud.file() == Some(&self.path)
     }
 
-    /// What stands for the columns red, green and blue, where the file has them and they are more than black.
+    /// Keys of the columns red, green and blue, if the file has them and none is all zero.
     pub fn colors(&self) -> Option<[String; 3]> {
         let places = crate::cloud::roles::colors(self.columns.iter().map(|column| column.name.as_str()))?;
         let shows = |&place: &usize| self.columns[place].max.is_some_and(|most| most > 0.0);
@@ -116,132 +114,127 @@ impl FileColumns {
 #[derive(Clone, Default)]
 pub struct Session {
     pub cloud: Option<Arc<PointCloud>>,
-    /// What columns its file has, once they are listed.
+    /// Columns of the cloud's file, once listed.
     pub columns: Option<FileColumns>,
-    /// Whether the file's own colours are shown once it is known that there are any: it was just opened, and
-    /// nothing else colours its points.
+    /// Whether to show the file's own colours once its columns are listed: it was just opened, and nothing
+    /// else colours its points.
     pub awaits_colors: bool,
-    /// The numeric columns that its file was opened without.
+    /// Numeric columns that the file was opened without.
     pub left_out: Vec<LeftOut>,
-    /// Which of its columns say what a row is.
+    /// The columns for labels and names, and whether rows are images.
     pub roles: Roles,
-    /// What its rows are called, once somebody has typed what may be a name.
+    /// Names of the rows, loaded once something other than a command is typed into the finder.
     pub row_names: Option<Arc<RowNames>>,
-    /// The search of these for what is typed into the finder.
+    /// The search of row names for the finder's text.
     pub name_search: NameSearch,
-    /// The pictures that the names of its columns say that rows are.
+    /// The image layout implied by the column names.
     pub pictures_named: Option<Pictures>,
-    /// What is to be said of how its file was read.
+    /// A note on how the file was read.
     pub note: Option<String>,
-    /// The last whole run over [`Self::cloud`].
+    /// The last complete run over [`Self::cloud`].
     pub record: Option<Arc<RunRecord>>,
-    /// Histogram and bands of [`Self::record`], once they are made.
+    /// Histograms and timeline of [`Self::record`], once computed.
     pub derived: Option<Arc<Derived>>,
-    /// Which part of the record's time Timeline shows.
+    /// The part of the record's time that Timeline shows.
     pub timeline: TimelineView,
-    /// What the file of a cloud was as the cloud was read from it.
+    /// The state of the cloud's file when it was read.
     pub loaded_file: Option<(Fingerprint, FileState)>,
-    /// What was run and opened.
+    /// Runs of this session and opened recordings.
     pub runs: RunList,
-    /// The engines that are compared on one question.
+    /// The comparison of all engines on one problem.
     pub contest: Contest,
-    /// Where the session was saved, or opened from.
+    /// The session file, if this session was saved or opened.
     pub file: Option<SessionFile>,
-    /// A session whose points lie in a file elsewhere, which is read when the user loads it.
+    /// A restored session whose points are in another file, which is read when the user loads it.
     pub awaited: Option<Box<SavedSession>>,
-    /// What the pointer chose.
     pub picked: Option<Picked>,
-    /// Its answer, once it is there.
+    /// Its answer, once known.
     pub answered: Option<Answered>,
-    /// What is shown instead of the cloud's axes.
+    /// The projection shown instead of the cloud's axes.
     pub projected: Option<Arc<Projected>>,
-    /// What the neighbours of all rows say of them, once it was worked out.
+    /// The analysis of all rows' neighbours, once computed.
     pub analysed: Option<Arc<Analysed>>,
-    /// What another file says of them: at most one overlap and one file of leaks.
+    /// Comparisons with other files: at most one overlap and one file of leaks.
     pub against: Vec<Arc<Against>>,
-    /// By what points are coloured, worked out.
+    /// The computed colours of the points.
     pub colored: Colored,
-    /// Points seen, while the moment of the search moves on by itself.
+    /// Points seen, while the convergence replay is playing.
     pub playing: Option<f64>,
-    /// The way of its search through an index, where that is shown.
+    /// The path of the query's search through an index, if shown.
     pub walked: Walked,
-    /// When the walk's next step is due, in seconds of the window's clock, while it plays.
+    /// When the next step of the walk is due while playing, in seconds of egui's clock.
     pub walking: Option<f64>,
-    /// What theory expects of it.
+    /// The expected convergence of the answer.
     pub theory: Option<TheoryCurve>,
-    /// Whether that is still what it expected of the answer before.
+    /// Whether `theory` still belongs to the previous answer.
     pub theory_lags: bool,
-    /// The query as it is dragged, typed and asked for at once.
+    /// The query that is dragged or typed and answered at once.
     pub live: Live,
-    /// What is selected beside the query.
     pub selection: Selection,
-    /// What is shown of it.
+    /// Facts about the selection.
     pub selected: Arc<Facts>,
-    /// Selections that were given a name.
+    /// Named selections.
     pub sets: NamedSets,
-    /// What the pointer rests on.
+    /// The item under the pointer.
     pub hovered: Option<Hovered>,
-    /// The query of the run that asks for it, or is it.
+    /// The run's query whose row is hovered, or that is hovered itself.
     pub hovered_query: Option<usize>,
-    /// What a drag in Plane and Space does.
+    /// What dragging in Plane and Space does.
     pub tool: Tool,
-    /// What the file has of the neighbours that are listed beside their coordinates; or of those that were
-    /// listed before.
+    /// The file's other columns for the listed neighbours, or for those listed before.
     pub beside: Option<Beside>,
-    /// The picture of a pane that is drawn in place of the window.
+    /// The picture of a pane that is drawn instead of the window.
     pub picture: Option<Arc<Picture>>,
-    /// Whether what lies over the points is left out: it is drawn as shapes over a picture of them.
+    /// Whether to draw only the points: overlays are drawn as vector shapes on top of an image of them.
     pub only_points: bool,
-    /// The row that is asked about: why it is, or is not, among the neighbours.
+    /// The row for which to explain why it is, or is not, among the neighbours.
     pub why: Why,
-    /// The distance within which rows are to be selected.
+    /// The radius of the radius selection.
     pub nearby: Nearby,
-    /// By what the tables of panes are sorted, where not in their own order.
+    /// Sort orders of panes' tables; a missing entry is the table's own order.
     pub sorts: BTreeMap<PaneKind, Sort>,
-    /// The rank that is selected in the table.
+    /// The rank selected in the table of neighbours.
     pub rank: Option<usize>,
     pub running: Option<Running>,
     pub activity: Activity,
-    /// What came to nothing.
+    /// How the last requests ended, if without a result.
     pub endings: Endings,
-    /// What can run here.
+    /// The engines and whether they can run here.
     pub engines: Vec<EngineStatus>,
     pub lesson: LessonSession,
     pub log: Log,
-    /// Whether the sheet of shortcuts is open.
+    /// Whether the shortcut sheet is open.
     pub help: bool,
-    /// The document that is read.
+    /// The open document.
     pub manual: Option<Manual>,
-    /// Whether it is shown what the program is and runs on.
+    /// Whether the About window is open.
     pub about: bool,
     pub finder: Option<Finder>,
-    /// The export that is being set up.
     pub export: Option<ExportDialog>,
-    /// Our own file dialog.
+    /// The built-in file dialog.
     pub chooser: Option<Chooser>,
-    /// Which cloud of a file is meant, while it is asked.
+    /// The dialog that chooses one cloud of a file.
     pub parts: Option<PartsDialog>,
-    /// What is waited for before the window closes.
+    /// What the window waits for before closing.
     pub quitting: Option<Quitting>,
-    /// Whether a file is opened without some of its rows, while it is asked.
+    /// The dialog that offers to open a file without its unusable rows.
     pub unusable: Option<UnusableDialog>,
-    /// What the columns of the file are, while it is chosen.
     pub columns_dialog: Option<ColumnsDialog>,
 }
 
 impl Session {
-    /// The columns of the file of the cloud that is shown, once they are listed.
+    /// The columns of the shown cloud's file, once listed.
     pub fn file_columns(&self) -> Option<&FileColumns> {
         self.columns.as_ref().filter(|known| self.cloud.as_ref().is_some_and(|cloud| known.is_of(cloud)))
     }
 
-    /// What stands for the columns of the cloud's file that are a colour, once they are listed.
+    /// Keys of the colour columns of the cloud's file, once listed.
     pub fn file_colors(&self) -> Option<[String; 3]> {
         self.file_columns()?.colors()
     }
 
-    /// Whether a dialog is open, which has all keys to itself. The sheet of shortcuts is none: its keys are
-    /// tried out beside it.
+    /// Whether a dialog that captures all keys is open. The shortcut sheet is not one: its keys work while it
+    /// is open.
     pub fn has_dialog(&self) -> bool {
         let files = self.export.is_some()
             || self.chooser.is_some()
@@ -250,7 +243,7 @@ impl Session {
         files || self.finder.is_some() || self.unusable.is_some() || self.quitting == Some(Quitting::Asks)
     }
 
-    /// What a picture of the window shows: everything but what lies over it.
+    /// The session for a picture of the window, without dialogs.
     pub fn portrait(&self) -> Self {
         let live = Live { known: true, ..self.live.clone() };
         Self {
@@ -276,19 +269,18 @@ impl Session {
         }
     }
 
-    /// The same with no more over the points than they would be without: no query, no neighbours, no note.
+    /// The same with only the points: no query, neighbours or notes.
     pub fn portrait_of_points(&self) -> Self {
         Self { only_points: true, walked: self.walked.without_marks(), ..self.portrait() }
     }
 
-    /// The answer in a sentence.
     pub fn answer_sentence(&self) -> Option<String> {
         self.answered
             .as_ref()
             .map(|answered| Telling::of(answered, self.picked, self.listed_beside(), &self.roles).sentence())
     }
 
-    /// The pictures that rows of a cloud are, which is the one shown or has its axes.
+    /// The image layout of a cloud's rows. The cloud must be the shown one or have its axes.
     pub fn pictures(&self, cloud: &PointCloud) -> Option<Pictures> {
         let pictures = match self.roles.pictures {
             Pictured::Named => self.pictures_named,
@@ -298,8 +290,8 @@ impl Session {
         pictures.filter(|pictures| pictures.fits(cloud.dims()))
     }
 
-    /// The pictures that rows of the cloud that is shown may be, where nobody said whether they are: squares
-    /// of at least 8 × 8 of numbers that are not negative.
+    /// An image layout to suggest, if the user has not decided: square, at least 8 × 8, one channel,
+    /// non-negative values.
     pub fn offered_pictures(&self) -> Option<Pictures> {
         let cloud = self
             .cloud
@@ -311,44 +303,44 @@ impl Session {
             .find(|pictures| has_pixels && pictures.channels == 1 && pictures.width >= 8)
     }
 
-    /// Whether a legend is drawn: in the window always, in a picture where it is asked for.
+    /// Whether to draw a legend: always in the window, optional in a picture.
     pub fn has_legend(&self) -> bool {
         self.picture.as_ref().is_none_or(|picture| picture.legend)
     }
 
-    /// Whether this very cloud is shown.
+    /// Whether this cloud is shown, by identity.
     pub fn has_cloud(&self, cloud: &Arc<PointCloud>) -> bool {
         self.cloud.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, cloud))
     }
 
-    /// Whether this very run is shown.
+    /// Whether this run is shown, by identity.
     pub fn has_record(&self, record: &Arc<RunRecord>) -> bool {
         self.record.as_ref().is_some_and(|shown| Arc::ptr_eq(shown, record))
     }
 
-    /// What the neighbours of all rows of the cloud that is shown say of them.
+    /// The analysis, if it belongs to the shown cloud.
     pub fn analysed(&self) -> Option<&Arc<Analysed>> {
         self.analysed.as_ref().filter(|analysed| self.has_cloud(&analysed.record.cloud))
     }
 
-    /// What another file says of the rows of the cloud that is shown.
+    /// The comparison of this kind with another file, if it belongs to the shown cloud.
     pub fn against(&self, kind: AnalysisKind) -> Option<&Arc<Against>> {
         self.against_all().find(|against| against.kind() == kind)
     }
 
-    /// All of that.
+    /// All comparisons that belong to the shown cloud.
     pub fn against_all(&self) -> impl Iterator<Item = &Arc<Against>> {
         self.against.iter().filter(|against| self.has_cloud(&against.cloud))
     }
 
-    /// Takes in what another file says, in place of what one said before.
+    /// Adds a comparison, replacing the one of the same kind.
     pub fn take_against(&mut self, against: Against) {
         self.against.retain(|known| known.kind() != against.kind());
         self.against.push(Arc::new(against));
         self.against.sort_by_key(|against| against.leaks.is_some());
     }
 
-    /// What the file has of the picked query's neighbours beside their coordinates, once it was read.
+    /// The file's other columns for the picked query's neighbours, once read.
     pub fn listed_beside(&self) -> Option<&Beside> {
         let (beside, answered) = (self.beside.as_ref()?, self.answered.as_ref()?);
         beside.is_of(&answered.record.cloud, &answered.rows_to_tell()).then_some(beside)
@@ -362,7 +354,7 @@ impl Session {
         Some(Scene::of(self.cloud.clone()?, queries, self.projected.as_deref(), others))
     }
 
-    /// Whether a GPU is there to record a lesson with so many lanes: its warps have 32.
+    /// Whether an available GPU can record a lesson with this many lanes: its warps have 32.
     pub fn can_record_on_gpu(&self, width: u32) -> bool {
         width == 32
             && self.engines.iter().any(|status| {
@@ -372,19 +364,20 @@ impl Session {
             })
     }
 
-    /// What is known of the best engine that runs on a GPU.
+    /// The status of the first engine that runs on a GPU.
     pub fn gpu(&self) -> Option<&EngineStatus> {
         self.engines.iter().find(|status| status.is_gpu())
     }
 
-    /// What is known of an engine, on a device or where it runs when nobody says.
+    /// The status of an engine on a device, or on its first device.
     pub fn engine(&self, id: EngineId, device: Option<DeviceId>) -> Option<&EngineStatus> {
         self.engines
             .iter()
             .find(|status| status.id == id && device.is_none_or(|device| status.device_id == device))
     }
 
-    /// Notes what was found out of an engine on a device. Devices of an engine come in their order.
+    /// Stores an engine's status, replacing the previous one. An engine's devices stay in the order in which
+    /// they are reported.
     pub fn note_engine(&mut self, status: EngineStatus) {
         let key = |status: &EngineStatus| (status.id, status.device_id);
         match self.engines.iter().position(|known| key(known) == key(&status)) {
@@ -400,25 +393,25 @@ impl Session {
         }
     }
 
-    /// Queries of the run per value of a measure, ascending, once they are counted.
+    /// Number of queries for each value of a measure, ascending, once counted.
     pub fn histogram(&self, measure: &str) -> Option<&[(u32, u64)]> {
         self.derived.as_ref().map(|derived| derived.histogram(measure))
     }
 
-    /// The run, or else the answer of a picked point, which has a record of its own where no run asked it.
+    /// The run; without one, the record of the picked point's own answer.
     pub fn counted_record(&self) -> Option<Arc<RunRecord>> {
         self.record.clone().or_else(|| self.answered.as_ref().map(|answered| Arc::clone(&answered.record)))
     }
 
-    /// The query of the record that asks for a row of the cloud.
+    /// The record's query for a row of the cloud.
     pub fn query_of_row(&self, row: u32) -> Option<usize> {
         let record = self.record.as_ref().filter(|record| record.query_cloud.is_none())?;
-        // Where all were asked for, in their order, it is found at once.
+        // Fast path: all rows are queries, in order.
         let own = record.query_rows.get(row as usize).filter(|&&asked| asked == row).map(|_| row as usize);
         own.or_else(|| record.query_rows.iter().position(|&asked| asked == row))
     }
 
-    /// The run to draw beside the answer: none where the answer is to another question.
+    /// The run to draw with the answer; `None` if it answers a different problem.
     pub fn compared_record(&self) -> Option<&Arc<RunRecord>> {
         let question = |record: &RunRecord| {
             (record.spec.k, record.spec.metric, record.spec.order, record.spec.exclude_self, record.engine)
@@ -429,12 +422,11 @@ impl Session {
             .filter(|record| answered.is_none_or(|answered| question(&answered.record) == question(record)))
     }
 
-    /// Local coordinates of what is picked, and the cloud that has them.
     pub fn picked_point(&self) -> Option<(&PointCloud, usize)> {
         self.point(self.picked?).map(|(cloud, row)| (&**cloud, row))
     }
 
-    /// The cloud that has a point, and its row there.
+    /// The cloud and row of a point.
     pub fn point(&self, what: Picked) -> Option<(&Arc<PointCloud>, usize)> {
         match what {
             Picked::Row(row) => self
@@ -451,8 +443,7 @@ impl Session {
         }
     }
 
-    /// Local coordinates of the query that is answered, which lags behind a dragged one, and the cloud that
-    /// has them.
+    /// The cloud and row of the answered query, which lags behind a dragged one.
     pub fn answered_point(&self) -> Option<(&PointCloud, usize)> {
         self.answered.as_ref().map(|answered| (answered.query_cloud(), answered.row() as usize))
     }
@@ -516,7 +507,7 @@ mod tests {
         assert!(scene.is_projected() && scene.dims() == 3);
         assert_eq!(scene.drawn(&cloud).axes()[0].name, "PC1");
         assert_eq!((scene.drawn(&queries).len(), scene.queries().map(|queries| queries.len())), (9, Some(9)));
-        // A query at a place of its own.
+        // A query at arbitrary coordinates.
         let place = cloud_of_one(&cloud);
         let mut asked = RunRecord::clone(session.record.as_ref().expect("a run"));
         (asked.query_cloud, asked.query_rows) = (Some(Arc::clone(&place)), vec![0]);

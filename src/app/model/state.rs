@@ -1,4 +1,4 @@
-//! What is kept between two starts: the problem being edited, the view of each pane, layout, look and scale.
+//! The saved state of the window: the problem being edited, the view of each pane, layout, look and scale.
 
 use std::path::{Path, PathBuf};
 
@@ -23,13 +23,11 @@ use crate::cloud::Source;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
-    /// The left panel's fields.
     pub draft: Draft,
     pub plane: PlaneView,
     pub space: SpaceView,
-    /// By what points are coloured, in Plane and Space.
     pub color: ColorView,
-    /// Whether a cloud of more than two dimensions is projected, in Plane and Space.
+    /// Projection of clouds with more than two dimensions, in Plane and Space.
     pub projection: ProjectionView,
     pub convergence: ConvergenceView,
     pub counts: CountsView,
@@ -38,38 +36,35 @@ pub struct State {
     pub walk: WalkView,
     pub runs: RunsView,
     pub tree: Tree<PaneKind>,
-    /// The pane that was shown last: the only one where the centre has no room for two beside each other.
+    /// The pane shown last; the only visible one if the centre has no room for two.
     pub pane: PaneKind,
-    /// Whether that pane has the whole window to itself.
+    /// Whether that pane fills the window.
     #[serde(skip)]
     pub maximised: bool,
-    /// Light, dark, high contrast, or as the desktop has it.
     pub look: Look,
-    /// Factor on the size of everything, within [`SCALES`].
+    /// UI scale, within [`SCALES`].
     pub scale: f32,
-    /// Whether nothing is to move on the screen that the pointer does not move.
+    /// Whether to disable animations.
     pub reduce_motion: bool,
     /// The lesson's player and presenter.
     pub lesson: LessonView,
-    /// Files that were opened, the latest first.
+    /// Recently opened files, latest first.
     pub recent: Vec<PathBuf>,
-    /// What was chosen of the columns of files, the latest first.
+    /// Column choices for recent files, latest first.
     pub file_roles: Vec<FileRoles>,
-    /// Whether the hints of the first start are shown.
+    /// Whether to show the first-launch hints.
     pub hints: bool,
-    /// Whether the settings stay when another file is opened.
+    /// Whether to keep the settings when another file is opened.
     pub keep_settings: bool,
-    /// What is to come back when the projector's scale is left.
+    /// Values to restore when the projector scale is switched off.
     pub before_presenter: Option<BeforePresenter>,
-    /// Whether the left panel is shown.
     pub show_problem: bool,
-    /// Whether a window with room for one thing shows the left panel, not the panes.
+    /// Whether a window with room for one thing shows the left panel instead of the panes.
     pub problem_alone: bool,
-    /// Whether the right panel is shown.
     pub show_selection: bool,
-    /// Whether a window with room for one panel beside panes shows the right one, where both are to be shown.
+    /// Whether a window with room for one panel shows the right one, if both are enabled.
     pub selection_first: bool,
-    /// What was chosen for the last picture of a pane.
+    /// Settings of the last picture of a pane.
     pub picture: PictureChoice,
 }
 
@@ -108,25 +103,25 @@ impl Default for State {
     }
 }
 
-/// Points of the screen that a panel and a pane beside it need.
+/// Minimum width for a panel and panes, in screen points.
 const TWO_THINGS: f32 = 560.0;
 
-/// Points of the screen that the problem, the selection and panes between them need.
+/// Minimum width for both panels and panes, in screen points.
 const THREE_THINGS: f32 = 860.0;
 
-/// How much a window has room for, of the problem, the selection and panes between them.
+/// What a window has room for: left panel, right panel, panes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Room {
-    /// The problem, or a pane.
+    /// The left panel or a pane.
     One,
-    /// A panel, and panes beside it.
+    /// One panel, and panes.
     Two,
-    /// Both side panels, and panes between them.
+    /// Both panels, and panes.
     Three,
 }
 
 impl Room {
-    /// In a window of this width, in points of the screen.
+    /// The room in a window of this width, in screen points.
     pub fn of(width: f32) -> Self {
         match width {
             width if width < TWO_THINGS => Self::One,
@@ -136,25 +131,25 @@ impl Room {
     }
 }
 
-/// What the projector's scale changes.
+/// Values that the projector scale changes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BeforePresenter {
     pub scale: f32,
-    /// Diameters of points in Plane and Space.
+    /// Point diameters in Plane and Space.
     pub point_sizes: [f32; 2],
-    /// Whether the left and the right panel were shown.
+    /// Visibility of the left and right panels.
     pub panels: [bool; 2],
 }
 
 impl State {
-    /// As many files are remembered.
+    /// Maximum number of recent files.
     pub const RECENT: usize = 10;
 
-    /// Of as many files it is remembered what their columns are.
+    /// Maximum number of files whose column choices are remembered.
     pub const FILE_ROLES: usize = 50;
 
-    /// As it can be shown: what was saved may have been changed by hand, or by a program that went wrong, and
-    /// a window that stops at every start could not even be told to forget it.
+    /// Clamps all values to what can be shown. A saved state may have been edited by hand or corrupted, and a
+    /// window that crashes at every launch could not even reset it.
     #[must_use]
     pub fn settled(mut self) -> Self {
         let settled =
@@ -171,17 +166,17 @@ impl State {
         if !self.lesson.speed.is_finite() || self.lesson.speed <= 0.0 {
             self.lesson.speed = LessonView::default().speed;
         }
-        // Of a tree whose parts are missing, or contain themselves, what there is.
+        // Keeps what is usable of a tree with missing or cyclic parts.
         self.tree = Layout::of(&self.tree).map_or_else(default_layout, |layout| layout.tree());
         self
     }
 
-    /// Whether the centre is one pane in any case, as for a picture of it.
+    /// Whether the centre has only one pane in any case, as for its picture.
     pub fn has_one_pane(&self) -> bool {
         self.tree.tiles.len() <= 2
     }
 
-    /// Whether the problem and the selection are in sight, where there is room for so much.
+    /// Visibility of the left and right panels, given the room.
     pub fn panels(&self, room: Room) -> [bool; 2] {
         if self.maximised {
             return [false; 2];
@@ -195,7 +190,7 @@ impl State {
         }
     }
 
-    /// Shows the problem, if need be in place of the selection, or hides it.
+    /// Shows or hides the left panel, replacing the right one if necessary.
     pub fn toggle_problem(&mut self, room: Room) {
         let [shown, _] = self.panels(room);
         if room == Room::One {
@@ -205,7 +200,7 @@ impl State {
         }
     }
 
-    /// Shows the selection, if need be in place of the problem, or hides it: then the problem comes back.
+    /// Shows or hides the right panel, replacing the left one if necessary. Hiding it restores the left one.
     pub fn toggle_selection(&mut self, room: Room) {
         let [_, shown] = self.panels(room);
         let in_its_place = room == Room::Two && shown && self.show_problem;
@@ -215,21 +210,20 @@ impl State {
         self.selection_first = !shown;
     }
 
-    /// Puts a file at the head of those that were opened.
+    /// Moves a file to the front of the recent files.
     pub fn remember(&mut self, path: &Path) {
         self.recent.retain(|known| known != path);
         self.recent.insert(0, path.to_owned());
         self.recent.truncate(Self::RECENT);
     }
 
-    /// What was chosen of the columns of a source's file.
+    /// The remembered column choices for a source's file.
     pub fn roles_of(&self, source: &Source) -> Option<&FileRoles> {
         let path = FileRoles::path_of(source)?;
         self.file_roles.iter().find(|kept| kept.path == path)
     }
 
-    /// Remembers what was chosen of the columns of a source's file, in place of what was chosen before;
-    /// `None` forgets it.
+    /// Remembers the column choices for a source's file, replacing earlier ones; `None` forgets them.
     pub fn keep_roles(&mut self, source: &Source, chosen: Option<FileRoles>) {
         let Some(path) = FileRoles::path_of(source) else { return };
         self.file_roles.retain(|kept| kept.path != path);
@@ -240,7 +234,7 @@ impl State {
         }
     }
 
-    /// Takes the projector's scale, or leaves it for what was before.
+    /// Switches the projector scale on, or off again with the previous values.
     pub fn toggle_presenter(&mut self) {
         if let Some(before) = self.before_presenter.take() {
             self.scale = before.scale;
@@ -260,7 +254,7 @@ impl State {
     }
 }
 
-/// The least and the largest UI scale.
+/// Bounds of the UI scale.
 pub const SCALES: std::ops::RangeInclusive<f32> = 0.75..=3.0;
 
 #[cfg(test)]
@@ -274,7 +268,7 @@ mod tests {
     use crate::run::EngineChoice;
     use crate::run::compare::Quantity;
 
-    /// Every number that is saved, put beyond what makes sense.
+    /// Every saved number, set to values out of range.
     #[test]
     fn whatever_number_was_saved_can_be_shown() {
         fn numbers(value: &serde_json::Value, at: &str, all: &mut Vec<String>) {
@@ -302,7 +296,7 @@ mod tests {
             for number in [0.0, -1.0, 1e30, -1e30] {
                 let mut wrong = saved.clone();
                 *wrong.pointer_mut(place).expect("it was found there") = number.into();
-                // A number that is none for its field is refused, and the window starts as the first time.
+                // If the field cannot hold the number, loading fails and the window starts with defaults.
                 let Ok(state) = serde_json::from_value::<State>(wrong) else { continue };
                 let state = state.settled();
                 assert!(SCALES.contains(&state.scale) && state.lesson.speed > 0.0, "{place} = {number}");
@@ -376,7 +370,7 @@ mod tests {
         assert_eq!(state.draft.engine, EngineChoice::named(EngineId::new("kdtree")));
         assert_eq!(state.color.by, ColorBy::measure("groups_hit"));
         assert_eq!(state.runs.figure, Figure::Histogram(Quantity::Measure("merges".to_owned())));
-        // Analysis and Engines came later: they are shown where somebody asks for them.
+        // Analysis and Engines were added later and open on demand.
         assert_eq!(state.tree.tiles.len(), measuring_layout().tiles.len() - 2, "panes are where they were");
     }
 

@@ -1,4 +1,4 @@
-//! An answer in words: how many neighbours of what are within which distance, and of what kind they are.
+//! Summary of an answer in words: how many neighbours, within which distance, and of which classes.
 
 use super::answer::{Answered, Picked};
 use super::files::{Roles, Told};
@@ -8,13 +8,13 @@ use crate::cloud::roles::words_of;
 use crate::knn::Metric;
 use crate::text;
 
-/// Kinds that are told apart; the rest are counted together.
+/// Number of classes listed; the rest are counted together.
 pub const KINDS: usize = 5;
 
-/// Headings of columns that name a row, the best first.
+/// Headings of columns that name rows, best first.
 const NAMES: [&str; 10] = ["name", "title", "city", "place", "station", "town", "label", "id", "key", "code"];
 
-/// Headings of columns that say of what kind a row is, the best first.
+/// Headings of label columns, best first.
 const LABELS: [&str; 16] = [
     "label",
     "class",
@@ -34,48 +34,48 @@ const LABELS: [&str; 16] = [
     "digit",
 ];
 
-/// How many of the neighbours are of which kind, by a column of the file.
+/// Class counts of the neighbours, by a column of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kinds {
     pub column: String,
-    /// The most frequent first, at most [`KINDS`].
+    /// Most frequent first, at most [`KINDS`].
     pub counts: Vec<(String, usize)>,
-    /// Neighbours of all other kinds.
+    /// Neighbours of all other classes.
     pub others: usize,
-    /// Neighbours that are as the query is, itself left out, and out of how many; `None` where the query is
-    /// no row, or has no kind.
+    /// Neighbours of the query's class, and neighbours in total, without the query's own row; `None` if the
+    /// query is not a row or has no class.
     pub alike: Option<(usize, usize)>,
 }
 
-/// An answer in words.
+/// Facts for the summary of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Telling {
-    /// Neighbours that were found.
+    /// Number of neighbours found.
     pub found: usize,
-    /// What they are neighbours of: a name of the file, a row, a place.
+    /// What the query is called: a name from the file, a row number, or a point.
     pub whose: String,
-    /// The distance within which all of them are, with its unit.
+    /// The distance of the farthest neighbour, with its unit.
     pub within: String,
-    /// Distances of the neighbours, the query's own row left out, ascending.
+    /// Ascending distances, without the query's own row.
     pub distances: Vec<f64>,
-    /// Their unit; that of the cloud where there is none.
+    /// Their unit; `None` for the cloud's own unit.
     pub unit: Option<&'static str>,
     pub kinds: Option<Kinds>,
-    /// Whether all that was found is the query itself.
+    /// Whether the query itself is the only neighbour found.
     pub is_itself: bool,
-    /// Where points are whose distance is 0: by the angular distance they need not be in one place.
+    /// Wording for points at distance 0: under the angular distance they need not coincide.
     pub at_zero: &'static str,
 }
 
 impl Telling {
-    /// Whose neighbours they are, where the query is a place.
+    /// What a query at arbitrary coordinates is called.
     pub const PLACE: &str = "this place";
 
-    /// Tells an answer; `beside` is what the file has of the neighbours, once that was read, and `roles` the
-    /// columns that are known to say what rows are.
+    /// Builds the summary. `beside` holds the file's other columns for the neighbours, once read; `roles` the
+    /// known label and name columns.
     pub fn of(answered: &Answered, picked: Option<Picked>, beside: Option<&Beside>, roles: &Roles) -> Self {
         let metric = answered.record.spec.metric;
-        // Of the answer: a query that is dragged or picked may be a moment ahead.
+        // From the answer: a query that is dragged or picked may be ahead of it.
         let own = answered.record.query_cloud.is_none().then(|| answered.row());
         let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
         let place_of_own = own.and_then(|own| answered.rows_to_tell().iter().position(|&row| row == own));
@@ -105,7 +105,6 @@ impl Telling {
         }
     }
 
-    /// `The 31 points nearest to West Union, IL are all within 0.3414.`
     pub fn sentence(&self) -> String {
         match self.found {
             0 if self.is_itself => format!(
@@ -133,7 +132,6 @@ impl Telling {
 }
 
 impl Kinds {
-    /// `state: IL 25, IN 6`.
     pub fn sentence(&self) -> String {
         let counts = self.counts.iter().map(|(kind, count)| format!("{kind} {count}"));
         let others = (self.others > 0).then(|| format!("others {}", self.others));
@@ -141,25 +139,23 @@ impl Kinds {
     }
 }
 
-/// Where points are whose distance is 0.
 fn at_zero(metric: Metric) -> &'static str {
     if metric.is_of_directions() { "in the very same direction" } else { "at the very same place" }
 }
 
-/// A distance in the metric's unit.
 pub fn distance_text(metric: Metric, distance: f64) -> String {
     let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
     format!("{}{unit}", text::digits(distance, 4))
 }
 
-/// The same rounded up, so that what is within it is within it.
+/// The same rounded up, so that it stays an upper bound.
 fn at_most_text(metric: Metric, distance: f64) -> String {
     let step = 10f64.powf(distance.max(f64::MIN_POSITIVE).log10().floor() - 3.0);
-    // A hair less, so that a number of four digits stays what it is.
+    // A tolerance, so that a number of four digits is not rounded up.
     distance_text(metric, if distance > 0.0 { (distance / step - 1e-6).ceil() * step } else { 0.0 })
 }
 
-/// The column whose heading has the best of some words in it, of those that are accepted.
+/// The accepted column whose heading contains the best of some words.
 fn headed(beside: &Beside, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
     let columns = &beside.others()?.columns;
     let place = |column: usize| {
@@ -178,7 +174,7 @@ fn texts(beside: &Beside, column: usize) -> Vec<Option<String>> {
     (0..beside.rows.len()).map(|place| beside.cell(place, column).and_then(cell_text)).collect()
 }
 
-/// The same of a column that tells something: of one that was chosen any number does.
+/// Like [`texts`] for a column with a role: in a chosen column, every number counts as text.
 fn texts_of(beside: &Beside, column: usize, told: &Told) -> Vec<Option<String>> {
     (0..beside.rows.len()).map(|place| text_of(beside.cell(place, column)?, told)).collect()
 }
@@ -190,7 +186,7 @@ fn text_of(cell: &Cell, told: &Told) -> Option<String> {
     }
 }
 
-/// As much of a text as a sentence has room for.
+/// Truncates a text to fit a sentence.
 fn shortened(text: &str) -> String {
     const MOST: usize = 40;
     if text.chars().count() <= MOST {
@@ -200,7 +196,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Of numbers only whole ones are kinds.
+/// Only whole numbers can be class labels.
 fn cell_text(cell: &Cell) -> Option<String> {
     match cell {
         Cell::Text(text) => Some(text.clone()),
@@ -213,7 +209,7 @@ fn is_text(beside: &Beside, column: usize) -> bool {
     (0..beside.rows.len()).any(|place| matches!(beside.cell(place, column), Some(Cell::Text(_))))
 }
 
-/// How many different texts there are, and how many rows have one.
+/// Number of distinct texts, and number of rows with a text.
 fn variety(texts: &[Option<String>]) -> (usize, usize) {
     let mut there: Vec<&String> = texts.iter().flatten().collect();
     let rows = there.len();
@@ -222,7 +218,7 @@ fn variety(texts: &[Option<String>]) -> (usize, usize) {
     (there.len(), rows)
 }
 
-/// Where a column that was chosen stands; within `None`, nobody chose.
+/// Index of the chosen column; the outer `None` means that the user did not choose.
 fn chosen(beside: &Beside, told: &Told) -> Option<Option<usize>> {
     match told {
         Told::Guessed => None,
@@ -233,8 +229,7 @@ fn chosen(beside: &Beside, told: &Told) -> Option<Option<usize>> {
     }
 }
 
-/// By which column neighbours are of kinds: by the one that is known to be a label, by a heading, or else by
-/// the text that repeats most.
+/// The label column: the known one, else by heading, else the text column with the most repetition.
 fn kind_column(beside: &Beside, roles: &Roles) -> Option<usize> {
     if let Some(known) = chosen(beside, &roles.label) {
         return known;
@@ -276,7 +271,7 @@ fn kinds(beside: &Beside, roles: &Roles, neighbors: usize, own: Option<usize>) -
     Some(Kinds { column: beside.others()?.columns[column].clone(), counts, others, alike })
 }
 
-/// The column that names rows, of which `kind` says of what kind they are.
+/// The column that names rows; `kind` is the label column.
 fn name_column(beside: &Beside, roles: &Roles, kind: Option<usize>) -> Option<usize> {
     if let Some(known) = chosen(beside, &roles.name) {
         return known;
@@ -291,14 +286,14 @@ fn name_column(beside: &Beside, roles: &Roles, kind: Option<usize>) -> Option<us
     })
 }
 
-/// The columns that say of what kind rows are, and that name them, whether they were chosen or not.
+/// The headings of the label column and the name column, chosen or inferred.
 pub fn told_by<'a>(beside: &'a Beside, roles: &Roles) -> [Option<&'a str>; 2] {
     let kind = kind_column(beside, roles);
     let heading = |column: usize| beside.others()?.columns.get(column).map(String::as_str);
     [kind, name_column(beside, roles, kind)].map(|column| column.and_then(heading))
 }
 
-/// What each of the rows is called, where it is called anything.
+/// The names of the rows; `None` for rows without a name.
 pub fn names(beside: &Beside, roles: &Roles) -> Vec<Option<String>> {
     let kind = kind_column(beside, roles);
     let texts = match name_column(beside, roles, kind) {
@@ -308,7 +303,7 @@ pub fn names(beside: &Beside, roles: &Roles) -> Vec<Option<String>> {
     texts.into_iter().map(|text| text.as_deref().map(shortened)).collect()
 }
 
-/// What a row is called: `West Union, IL`.
+/// A row's name, with its label if that is text: `West Union, IL`.
 fn name(beside: &Beside, roles: &Roles, place: usize) -> Option<String> {
     let kind = kind_column(beside, roles);
     let column = name_column(beside, roles, kind)?;
@@ -410,7 +405,7 @@ mod tests {
         let beside = beside(&["weight", "digit"], rows);
         assert_eq!(name(&beside, &Roles::default(), 3), None);
         let kinds = kinds(&beside, &Roles::default(), 20, None).expect("digits");
-        // 0 to 3 three times each, 4 to 7 twice.
+        // Digits 0 to 3 three times each, 4 to 7 twice.
         assert_eq!((kinds.counts.len(), kinds.others, kinds.alike), (KINDS, 6, None));
         assert_eq!(kinds.sentence(), "digit: 0 3, 1 3, 2 3, 3 3, 4 2, others 6");
     }

@@ -1,4 +1,4 @@
-//! What the picture of a pane shows, in the words that stand over it until somebody types others.
+//! Default titles of pictures of panes.
 
 use super::files::file_name;
 use super::pane::PaneKind;
@@ -10,7 +10,7 @@ use crate::knn::Measure;
 use crate::run::RunRecord;
 use crate::text;
 
-/// The title of a pane's picture; empty where there is nothing to say.
+/// The default title of a pane's picture; empty if there is nothing to say.
 pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
     let record = session.compared_record().or(session.answered.as_ref().map(|answered| &answered.record));
     let of_run = |what: &str, record: &RunRecord| {
@@ -43,7 +43,7 @@ pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
     }
 }
 
-/// Whose neighbours are shown, or how many points.
+/// What the neighbours shown belong to, or else the number of points.
 fn places(session: &Session) -> Option<String> {
     let cloud = session.cloud.as_ref()?;
     let points = || text::count(cloud.len() as u64, "point", "points");
@@ -62,7 +62,7 @@ fn places(session: &Session) -> Option<String> {
     Some(format!("{what} — {}", source_name(cloud)))
 }
 
-/// Where a cloud came from, without folders.
+/// A cloud's source, without folders.
 pub fn source_name(cloud: &PointCloud) -> String {
     match cloud.source() {
         Source::File { path, .. } => file_name(path),

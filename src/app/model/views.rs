@@ -1,4 +1,4 @@
-//! What panes show: where they look, and their switches.
+//! View settings of panes.
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
@@ -8,38 +8,37 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::Timeline;
 
-/// What Plane shows, in local coordinates of the cloud.
+/// The view of Plane, in local coordinates of the cloud.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PlaneView {
-    /// Dimensions shown to the right and upwards.
+    /// Dimensions shown horizontally and vertically.
     pub axes: [usize; 2],
-    /// In the middle of the pane, and local units per point of the screen; `None` shows where most points
-    /// are.
+    /// `None` fits the cloud without outliers.
     pub window: Option<PlaneWindow>,
-    /// Whether, without a window, a few far points are shown too.
+    /// Whether fitting includes outliers.
     pub whole: bool,
-    /// Diameter of a data point, in points of the screen.
+    /// Diameter of a data point, in screen points.
     pub point_size: f32,
-    /// Whether lines join the query and its neighbours.
+    /// Whether lines connect the query to its neighbours.
     pub lines: bool,
-    /// Whether their names stand beside them.
+    /// Whether to label the query and its neighbours.
     pub names: bool,
-    /// Whether a lens enlarges neighbours that are too close to be told apart.
+    /// Whether a lens enlarges neighbours that are too close to distinguish.
     pub lens: bool,
 }
 
-/// A place and a scale.
+/// Centre and scale of Plane.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlaneWindow {
-    /// Local coordinates of the pane's middle.
+    /// Local coordinates of the pane's centre.
     pub center: [f64; 2],
-    /// Local units per point of the screen.
+    /// Local units per screen point.
     pub units_per_point: f64,
 }
 
 impl PlaneWindow {
-    /// Whether it is a place and a scale.
+    /// Whether all values are finite and the scale is positive.
     pub fn makes_sense(&self) -> bool {
         self.center.iter().all(|center| center.is_finite())
             && self.units_per_point.is_finite()
@@ -47,13 +46,13 @@ impl PlaneWindow {
     }
 }
 
-/// The diameter of a point, held to what can be seen.
+/// The diameter of a point, clamped to visible sizes.
 pub fn diameter(size: f32) -> f32 {
     if size.is_nan() { 2.0 } else { size.clamp(0.5, 32.0) }
 }
 
 impl PlaneView {
-    /// The same switches, looking where another one looks.
+    /// Takes axes and window from `other`, keeping the switches.
     pub fn looking(self, other: &Self) -> Self {
         Self { axes: other.axes, window: other.window, whole: other.whole, ..self }
     }
@@ -78,26 +77,25 @@ impl Default for PlaneView {
 pub struct SpaceView {
     /// x, y and z (up).
     pub axes: [usize; 3],
-    /// In radians, about the vertical axis.
+    /// Angle about the vertical axis, in radians.
     pub yaw: f64,
-    /// Radians above the horizon.
+    /// Angle above the horizon, in radians.
     pub pitch: f64,
     /// From eye to target, in half extents of the cloud.
     pub distance: f64,
-    /// Looked at, in half extents about the cloud's middle.
+    /// The point looked at, in half extents from the cloud's centre.
     pub target: [f64; 3],
-    /// Diameter of a data point, in points of the screen.
+    /// Diameter of a data point, in screen points.
     pub point_size: f32,
-    /// Whether lines join the query and its neighbours.
+    /// Whether lines connect the query to its neighbours.
     pub lines: bool,
-    /// Whether their names stand beside them.
+    /// Whether to label the query and its neighbours.
     pub names: bool,
-    /// Whether height shows as colour.
     pub color_by_height: bool,
 }
 
 impl SpaceView {
-    /// The same switches, looking where another one looks.
+    /// Takes axes and orbit from `other`, keeping the switches.
     pub fn looking(self, other: &Self) -> Self {
         Self {
             point_size: self.point_size,
@@ -141,7 +139,8 @@ impl Default for ConvergenceView {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CountsView {
-    /// The measure by its column's name; the run's first one where nobody says, or the run does not have it.
+    /// Name of the measure's column. The run's first measure is shown if this is `None`, or if the run lacks
+    /// it.
     pub measure: Option<String>,
 }
 
@@ -151,14 +150,13 @@ pub struct TimingsView {
     pub figure: TimingsFigure,
 }
 
-/// What Timings draws below its table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TimingsFigure {
-    /// The search of each repeat.
+    /// The search time of each repeat.
     #[default]
     Repeats,
-    /// The search below what its device does at most.
+    /// A roofline plot of the search.
     Roofline,
 }
 
@@ -173,27 +171,27 @@ impl TimingsFigure {
     }
 }
 
-// What Timeline shows of a run's time: which part of it, and which multiprocessors are open.
+// The view of Timeline: time window and expanded multiprocessors.
 
-/// Room for the names of the tracks, in points of the screen.
+/// Width for the names of tracks, in screen points.
 pub const NAMES: f32 = 112.0;
 
-/// The shortest window, in microseconds: a device's clock counts no finer than some nanoseconds.
+/// The shortest window, in microseconds: device clocks have a resolution of some nanoseconds.
 const SHORTEST: f64 = 0.02;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TimelineView {
-    /// From when to when, in microseconds since the run began; `None` shows all of it.
+    /// Start and end, in microseconds since the run began; `None` shows the whole run.
     pub window: Option<[f64; 2]>,
-    /// Multiprocessors whose warps are shown one by one.
+    /// Multiprocessors whose warps are shown individually.
     pub open: BTreeSet<u32>,
 }
 
 impl TimelineView {
-    /// This, if a pointer could have brought it here; else all of the run.
+    /// The view, reset to the whole run if a pointer could not have produced it.
     pub fn settled(&self) -> Self {
-        /// One year in microseconds: a bound on what a saved window may name.
+        /// One year in microseconds, as a bound for saved windows.
         const LONGEST: f64 = 3.2e13;
         let window = self
             .window
@@ -201,29 +199,29 @@ impl TimelineView {
         Self { window, open: self.open.clone() }
     }
 
-    /// From when to when.
+    /// Start and end of the visible time.
     pub fn shown(&self, timeline: &Timeline) -> [f64; 2] {
         self.window.unwrap_or_else(|| whole(timeline))
     }
 
-    /// Makes the window shorter by a factor (longer, below 1) about a time, which keeps its place.
+    /// Zooms in by a factor (out, below 1) about a fixed time.
     pub fn zoom(&mut self, timeline: &Timeline, about: f64, factor: f64) {
         let [from, to] = self.shown(timeline);
         let factor = factor.min((to - from) / SHORTEST);
         self.set(timeline, [about - (about - from) / factor, about + (to - about) / factor]);
     }
 
-    /// Moves the window by a part of its length.
+    /// Shifts the window by a fraction of its length.
     pub fn pan(&mut self, timeline: &Timeline, by: f64) {
         let [from, to] = self.shown(timeline);
         let by = by * (to - from);
         let [first, last] = whole(timeline);
-        // It stops at the ends and keeps its length.
+        // Stops at the ends and keeps the length.
         let by = by.clamp((first - from).min(0.0), (last - to).max(0.0));
         self.set(timeline, [from + by, to + by]);
     }
 
-    /// Shows a span with some time around it.
+    /// Zooms to a span, with a margin.
     pub fn focus(&mut self, timeline: &Timeline, span: [f64; 2]) {
         let margin = ((span[1] - span[0]) * 0.1).max(SHORTEST / 2.0);
         self.set(timeline, [span[0] - margin, span[1] + margin]);
@@ -232,58 +230,56 @@ impl TimelineView {
     fn set(&mut self, timeline: &Timeline, window: [f64; 2]) {
         let [first, last] = whole(timeline);
         let window = [window[0].max(first), window[1].min(last)];
-        // All of it, up to rounding, is no part.
+        // A window that covers the whole run, up to rounding, is `None`.
         let part = window[1] - window[0] < (last - first) * (1.0 - 1e-9);
         self.window = (window[0] < window[1] && part).then_some(window);
     }
 }
 
-/// All of the run, and a little more, so that its ends are seen to be ends.
+/// The whole run with a margin that makes its ends visible.
 fn whole(timeline: &Timeline) -> [f64; 2] {
     let end = if timeline.end_us > 0.0 { timeline.end_us } else { 1.0 };
     [-0.01 * end, 1.01 * end]
 }
 
-/// Times along the pane.
+/// Maps times to horizontal positions in the pane.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeAxis {
     left: f32,
     width: f32,
-    /// From when to when, in microseconds.
+    /// Start and end, in microseconds.
     pub window: [f64; 2],
 }
 
 impl TimeAxis {
-    /// The axis of a pane's inner rectangle, beside the names.
+    /// The axis of a pane's inner rectangle, to the right of the names.
     pub fn new(pane: Rect, window: [f64; 2]) -> Self {
         Self { left: pane.left() + NAMES, width: (pane.width() - NAMES).max(1.0), window }
     }
 
-    /// Where a time is on the screen; times outside the window are not far outside the pane.
+    /// The screen position of a time, clamped to near the pane.
     pub fn x(&self, us: f64) -> f32 {
         let [from, to] = self.window;
         let part = ((us - from) / (to - from)).clamp(-1.0, 2.0);
         self.left + part as f32 * self.width
     }
 
-    /// The time at a place of the screen.
+    /// The time at a screen position.
     pub fn at(&self, x: f32) -> f64 {
         let [from, to] = self.window;
         from + f64::from((x - self.left) / self.width) * (to - from)
     }
 
-    /// Where the axis lies.
     pub fn range(&self) -> egui::Rangef {
         egui::Rangef::new(self.left, self.left + self.width)
     }
 }
 
-// How the window looks: which look is chosen.
+// The look of the window.
 
-/// How the window looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Look {
-    /// As the desktop says.
+    /// Follows the desktop.
     #[default]
     System,
     Light,
@@ -293,10 +289,9 @@ pub enum Look {
 }
 
 impl Look {
-    /// All, as the menu lists them.
+    /// All looks, in the order of the menu.
     pub const ALL: [Self; 4] = [Self::System, Self::Light, Self::Dark, Self::HighContrast];
 
-    /// As the menu says it.
     pub fn text(self) -> &'static str {
         match self {
             Self::System => "As the system",
@@ -307,18 +302,18 @@ impl Look {
     }
 }
 
-// Tables in the order of a column.
+// Sorting of tables.
 
-/// The column that a table is sorted by.
+/// The sort order of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sort {
-    /// By its name, which the next table may have too.
+    /// By name, because the next table may have the same column.
     pub column: String,
     pub descending: bool,
 }
 
 impl Sort {
-    /// What a click on a column's head asks for: ascending, descending, then the table's own order again.
+    /// Cycles a column's order on each click: ascending, descending, the table's own.
     pub fn after_click(sort: Option<&Self>, column: &str) -> Option<Self> {
         let of = |descending| Some(Self { column: column.to_owned(), descending });
         match sort.filter(|sort| sort.column == column) {
@@ -329,12 +324,12 @@ impl Sort {
     }
 }
 
-/// What a row is sorted by.
+/// A cell's sort key.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SortKey {
     Number(f64),
     Text(String),
-    /// Nothing: it comes last in either direction.
+    /// Sorts last in both directions.
     Missing,
 }
 
@@ -359,7 +354,7 @@ impl SortKey {
     }
 }
 
-/// The places of the rows in sorted order; equal ones stay in the table's own.
+/// Row indices in sorted order; the sort is stable.
 pub fn sorted(keys: &[SortKey], descending: bool) -> Vec<usize> {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     order.sort_by(|&a, &b| {

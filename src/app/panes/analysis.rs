@@ -1,4 +1,4 @@
-//! Analysis: what the neighbours of all rows say of them, a line each, and how well they tell a label.
+//! Analysis: one line for each analysis of all rows' neighbours, and how well neighbours predict labels.
 
 use std::sync::Arc;
 
@@ -20,13 +20,12 @@ use crate::run::graph::labels::{Classified, Confusion};
 use crate::run::graph::summary::percent;
 use crate::text;
 
-/// Labels up to which the confusion is shown as a table; of more, the most frequent confusions are listed.
+/// Up to this many labels the confusion matrix is shown; with more, only the most frequent confusions.
 const MOST_LABELS: usize = 16;
 
-/// Confusions that are listed.
 const MOST_CONFUSIONS: usize = 12;
 
-/// The width of a name and its button.
+/// Width of a name with its button.
 const NAME: f32 = 220.0;
 
 pub const PANE: Pane = Pane {
@@ -75,7 +74,7 @@ fn analysis_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     });
 }
 
-/// What is asked, and the button that starts it.
+/// Settings, and the button that starts the analysis.
 fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (session, palette) = (context.session, context.palette);
     let mut view = context.state.analysis.clone();
@@ -111,7 +110,7 @@ fn asked_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 }
 
-/// What another file says of the rows: the neighbours in common, and which rows it has too.
+/// Comparisons with other files: shared neighbours, and leaks.
 fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let (session, palette) = (context.session, context.palette);
     let mut view = context.state.analysis.clone();
@@ -169,7 +168,6 @@ fn against_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 }
 
-/// Which column holds labels.
 fn labels_ui(ui: &mut Ui, view: &mut AnalysisView, session: &Session) {
     let Some(known) = session.file_columns() else { return };
     let chosen = label_column(view, session);
@@ -214,7 +212,6 @@ fn line_ui(ui: &mut Ui, kind: AnalysisKind, said: Result<&String, &String>, cont
     });
 }
 
-/// Colours the points by an analysis, or no more.
 fn colour_ui(ui: &mut Ui, kind: AnalysisKind, is_there: bool, context: &mut PaneContext<'_>) {
     let by = ColorBy::Analysis(kind);
     let colours = context.state.color.by == by;
@@ -228,8 +225,8 @@ fn colour_ui(ui: &mut Ui, kind: AnalysisKind, is_there: bool, context: &mut Pane
     }
 }
 
-/// Labels down, what the neighbours' majority names across; or, of many labels, what is confused most often.
-/// A click selects the rows.
+/// The confusion matrix, with labels in rows and predictions in columns; with many labels, the most frequent
+/// confusions. A click selects the rows.
 fn confusion_ui(ui: &mut Ui, analysed: &Analysed, of: &Classified, context: &mut PaneContext<'_>) {
     let palette = context.palette;
     let column = analysed.labels.as_deref().unwrap_or_default();

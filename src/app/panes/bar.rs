@@ -1,25 +1,25 @@
-//! What stands over Plane and Space: their controls and the legend of the colours. In a small pane most of
-//! that is behind a button, so that most of the pane is the picture's.
+//! The bar above Plane and Space: controls and colour legend. In a small pane, most controls are behind a
+//! button, to leave room for the picture.
 
 use super::empty::PaneContext;
 use crate::app::features::color::state::ColorBy;
 use crate::app::prelude::*;
 
-/// Points of the screen that all controls take in one line.
+/// Width of all controls in one line, in screen points.
 const LENGTH: f32 = 740.0;
 
-/// What a line of them takes, and what the legend takes, with and without a moment to be chosen.
+/// Height of a line of controls, and of the legend, without and with a moment slider.
 const LINE: f32 = 24.0;
 
 const LEGEND: f32 = 50.0;
 
 const MOMENT: f32 = 28.0;
 
-/// The largest part of the pane that controls and legend may take unasked.
+/// Maximum share of the pane's height for controls and legend.
 const MOST: f32 = 0.35;
 
-/// The controls, then the legend. `add` puts controls into a line that wraps: all of them, or only those that
-/// are always needed.
+/// Draws controls and legend. `add` puts controls into a line that wraps: all of them, or only the essential
+/// ones.
 pub fn bar_ui(
     ui: &mut Ui,
     context: &mut PaneContext<'_>,
@@ -87,7 +87,7 @@ pub fn bar_ui(
     }
 }
 
-/// What is changed seldom, in a menu at the end of the bar.
+/// Rarely used controls, in a menu at the end of the bar.
 pub fn more_ui(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     let config = egui::containers::menu::MenuConfig::new()
         .close_behavior(egui::PopupCloseBehavior::CloseOnClickOutside);
@@ -95,7 +95,7 @@ pub fn more_ui(ui: &mut Ui, add: impl FnOnce(&mut Ui)) {
     name_widget(&response, Role::Button, "More of this view");
 }
 
-/// Whether all controls and a legend of this height leave enough of a pane.
+/// Whether controls and a legend of this height leave enough room.
 fn has_room(size: Vec2, legend: f32) -> bool {
     let lines = (LENGTH / size.x.max(1.0)).ceil();
     lines * LINE + legend <= size.y * MOST

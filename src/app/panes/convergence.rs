@@ -1,5 +1,5 @@
-//! Convergence: how `max_distance` shrinks as points are seen; the picked query as steps, the band of all
-//! queries, and theory beside them.
+//! Convergence: `max_distance` against points seen, with steps for the picked query, a band for all queries,
+//! and the expected curve.
 
 use egui_plot::{FilledArea, LineStyle};
 
@@ -13,7 +13,7 @@ use crate::engines::registry;
 use crate::run::analysis::{Band, spread};
 use crate::text;
 
-/// Selected queries that are drawn as lines.
+/// Maximum number of selected queries drawn as lines.
 const LINES: usize = 40;
 
 pub const PANE: Pane = Pane {
@@ -60,7 +60,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let log_y = view.log_y;
     let evenly = egui_plot::log_grid_spacer(10);
     let up = move |value: f64| if log_y { value.log10() } else { value };
-    // A distance of 0 (duplicates) has no place on a log scale.
+    // A distance of 0 (duplicates) has no position on a log scale.
     let fits = move |value: f64| value.is_finite() && (!log_y || value > 0.0);
     let at = move |x: f64, y: f64| [x.log10(), up(y)];
 
@@ -142,7 +142,7 @@ fn convergence_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     });
 }
 
-/// What the colours mean, over the plot: within it they would cover curves.
+/// The legend, above the plot so that it covers no curves.
 fn legend_ui(ui: &mut Ui, context: &PaneContext<'_>, compared: bool, total: usize) {
     let (palette, session) = (context.palette, context.session);
     if let Some(answered) = &session.answered {
@@ -170,7 +170,7 @@ fn legend_ui(ui: &mut Ui, context: &PaneContext<'_>, compared: bool, total: usiz
     }
 }
 
-/// The picked query's `max_distance`: it holds from one merge to the next.
+/// The picked query's `max_distance`, which is constant between merges.
 fn steps(seen: &[u32], distances: &[f32]) -> Vec<[f64; 2]> {
     let mut steps = Vec::with_capacity(seen.len() * 2);
     for (entry, (&points_seen, &distance)) in seen.iter().zip(distances).enumerate() {

@@ -1,5 +1,4 @@
-//! What a pane says while it has nothing to show: what is missing, what goes on or went wrong, and what to
-//! do.
+//! Placeholders of panes without content: what is missing, the current activity or error, and what to do.
 
 use crate::app::features::export::PaneData;
 use crate::app::features::export::state::ExportKind;
@@ -9,7 +8,7 @@ use crate::app::look::percent;
 use crate::app::model::Ended;
 use crate::app::prelude::*;
 
-/// A title, and a sentence or two under it.
+/// A title with one or two sentences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Empty {
     title: String,
@@ -21,13 +20,13 @@ impl Empty {
         Self { title: title.into(), next: next.into() }
     }
 
-    /// In the middle of the pane.
+    /// Draws the placeholder centred in the pane.
     pub fn ui(&self, ui: &mut Ui, palette: &Palette) {
         empty_ui(ui, &self.title, &self.next, palette);
     }
 }
 
-/// Of a pane that shows points.
+/// For a pane that shows points.
 pub fn without_cloud(session: &Session) -> Empty {
     match (&session.activity, &session.endings.load) {
         (Activity::Loading { what, fraction }, _) => Empty::new(
@@ -46,7 +45,7 @@ pub fn without_cloud(session: &Session) -> Empty {
     }
 }
 
-/// Of a pane that shows a run. `what`: "timings"; `todo`: "Press Run to measure."
+/// For a pane that shows a run. `what`: "timings"; `todo`: "Press Run to measure."
 pub fn without_run(session: &Session, what: &str, todo: &str) -> Empty {
     let yet = format!("No {what} yet");
     match (&session.activity, &session.endings.run, &session.endings.load) {
@@ -67,7 +66,7 @@ pub fn without_run(session: &Session, what: &str, todo: &str) -> Empty {
     }
 }
 
-/// Of a pane that shows the picked query's answer.
+/// For a pane that shows the picked query's answer.
 pub fn without_answer(session: &Session) -> Empty {
     if session.cloud.is_none() {
         return without_cloud(session);
@@ -100,34 +99,33 @@ pub fn without_answer(session: &Session) -> Empty {
     Empty::new("No query picked", next)
 }
 
-// What a pane is to the tiles that hold it: one value, in the pane's own file.
+// The interface of panes; each pane defines one value.
 
-/// A pane: with [`PaneKind::words`], all that the rest of the window knows of it.
+/// A pane: with [`PaneKind::words`], all that the rest of the window knows about it.
 pub struct Pane {
     pub kind: PaneKind,
     pub draw: fn(&mut Ui, &mut PaneContext<'_>),
-    /// What its export writes; `None` while there is nothing.
+    /// The data to export; `None` without data.
     pub data: fn(&Session) -> Option<PaneData>,
-    /// What its menu exports beside its data and its picture.
+    /// Further export entries, besides data and picture.
     pub more: &'static [More],
 }
 
 /// An entry of a pane's export menu.
 pub struct More {
     pub kind: ExportKind,
-    /// As the menu says it.
     pub text: &'static str,
-    /// What it is, where the text does not say it.
+    /// A tooltip, if the text is not self-explanatory.
     pub about: &'static str,
 }
 
-/// What a pane reads, and where it asks for changes.
+/// What a pane reads, and the queue for its actions.
 pub struct PaneContext<'a> {
     pub state: &'a State,
     pub session: &'a Session,
-    /// The points on the GPU; `None` where nothing is drawn.
+    /// The points on the GPU; `None` if nothing is drawn.
     pub gpu: Option<&'a mut Gpu>,
-    /// What files have of points beside their coordinates.
+    /// Other columns of the points' records.
     pub lookup: &'a Lookup,
     pub palette: &'static Palette,
     pub actions: &'a mut Actions,

@@ -1,4 +1,4 @@
-//! What is said of the point that the pointer rests on.
+//! The tooltip of the hovered point.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -16,16 +16,16 @@ use crate::cloud::{PointCloud, Source};
 use crate::knn::Measure;
 use crate::text;
 
-/// Coordinates, and other columns, that are listed.
+/// Number of coordinates, and of other columns, listed.
 const LISTED: usize = 8;
 
-/// The side of a picture.
+/// Side length of an image.
 const PICTURE: f32 = 84.0;
 
-/// Points of the screen around the point that stay uncovered.
+/// Distance of the tooltip from the point, in screen points.
 const CLEAR: f32 = 24.0;
 
-/// The tooltip beside the point that the pointer rests on in this pane; `screen` gives a row's position.
+/// Draws the tooltip of the point hovered in this pane; `screen` gives a row's position.
 pub fn hover_ui(
     ui: &Ui,
     response: &Response,
@@ -66,7 +66,7 @@ pub fn hover_ui(
                 }
                 match lookup.known(cloud, &[row as u32]).map(|found| &**found) {
                     Some(Ok(others)) => {
-                        // The value that sets the colour is listed already.
+                        // Columns already shown as name or colour value are skipped.
                         let is =
                             |told: &Told, name: &str| told.column().is_some_and(|column| column.name == name);
                         let told = |name: &str| {
@@ -106,7 +106,7 @@ pub fn hover_ui(
     );
 }
 
-/// What a row is called by the column that was chosen for it.
+/// A row's name, from the column that the user chose.
 fn named(session: &Session, others: &Others) -> Option<String> {
     let column = session.roles.name.column()?;
     let at = others.columns.iter().position(|name| *name == column.name)?;
@@ -124,7 +124,7 @@ fn title(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Str
     }
 }
 
-/// By what its colour is, and what it has of that; counters are told in any case.
+/// The title and the point's value of the colouring, except for counters, which are listed anyway.
 fn coloring(session: &Session, what: Picked, row: usize) -> Option<(String, String)> {
     let Colored::Ready(channel) = &session.colored else { return None };
     let same = match what {
@@ -137,10 +137,10 @@ fn coloring(session: &Session, what: Picked, row: usize) -> Option<(String, Stri
     Some((channel.title.clone(), value))
 }
 
-/// Measures that are listed.
+/// Number of measures listed.
 const COUNTED: usize = 2;
 
-/// What the run counted of the query that the pointer rests on, in words: as much as is listed.
+/// Counters of the hovered query, up to the limit.
 fn counted(session: &Session) -> impl Iterator<Item = (String, u32)> {
     let of = session
         .record
@@ -152,9 +152,9 @@ fn counted(session: &Session) -> impl Iterator<Item = (String, u32)> {
         .map(|(name, value)| (Measure::words(name), value))
 }
 
-/// What is known at once.
+/// Facts that need no file access.
 fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec<(String, String)> {
-    // A picture says more than its first pixels.
+    // For images, pixel values are less useful than the image.
     let listed = if session.pictures(cloud).is_some() { 0 } else { LISTED };
     let mut facts: Vec<(String, String)> = cloud
         .axes()
@@ -178,7 +178,7 @@ fn facts(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Vec
     facts
 }
 
-/// A cell of a file's record in words; a long text is cut.
+/// A cell as text; long texts are truncated.
 pub(super) fn cell_text(cell: &Cell) -> String {
     match cell {
         Cell::Number(value) => text::coordinate(*value),
@@ -190,17 +190,16 @@ pub(super) fn cell_text(cell: &Cell) -> String {
     }
 }
 
-// A row as the picture that it is.
+// Rows that are images.
 
-/// Pictures that are held on the graphics adapter.
+/// Maximum number of textures cached on the graphics adapter.
 const MOST: usize = 512;
 
-/// Pictures by the cloud's address and the row. The cloud is held weakly, so that no other one comes to lie
-/// where it did.
+/// Textures by cloud address and row. The weak pointer keeps the address from being reused.
 #[derive(Default)]
 struct Known(HashMap<(usize, usize), (Weak<PointCloud>, Pictures, TextureHandle)>);
 
-/// The picture of a row of a cloud, as large as fits into a square.
+/// The image of a row, scaled to fit a square.
 pub fn picture_ui(
     ui: &mut Ui,
     cloud: &Arc<PointCloud>,

@@ -1,4 +1,4 @@
-//! Counts: how many queries counted how much of a measure, with what theory expects of it.
+//! Counts: a histogram of a measure over queries, with the theoretical expectation.
 
 use egui_plot::{AxisHints, Bar, BarChart, LineStyle, PlotTransform, VLine};
 
@@ -15,7 +15,7 @@ use crate::engines::registry;
 use crate::knn::{EngineId, Measure};
 use crate::text;
 
-/// Why the run is not drawn beside the picked query.
+/// Note when the run is not drawn with the picked query.
 pub const OTHER_QUESTION: &str =
     "the run asked another question (k, metric, order, engine): only the picked query is drawn";
 
@@ -160,7 +160,7 @@ fn merges_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     bins_ui(ui, &shown.response, &shown.transform, (name, unit), (bins, width), context);
 }
 
-/// Which measure is shown: a choice where the run has more than one.
+/// The measure, or a chooser if the run has several.
 fn chooser_ui(ui: &mut Ui, names: &[&str], shown: &str, engine: EngineId, context: &mut PaneContext<'_>) {
     let title = |name: &str| text::sentence_case(&Measure::words(name));
     if let [_] = names {
@@ -185,29 +185,29 @@ fn chooser_ui(ui: &mut Ui, names: &[&str], shown: &str, engine: EngineId, contex
     ui.label("per query:");
 }
 
-/// How many values share a bar: 1 while there is room for a bar each, else 2, 5, 10, 20, ….
+/// Number of values per bar: 1 if each fits a bar, else 2, 5, 10, 20, ….
 fn bin_width(values: &[(u32, u64)]) -> u32 {
-    /// Bars that can be told apart, and hit, in a pane of usual width.
+    /// Number of bars that are distinguishable and clickable in a pane of normal width.
     const BARS: u32 = 80;
     let range = values.first().zip(values.last()).map_or(0, |(first, last)| last.0 - first.0);
     let steps = (0..9).flat_map(|power| [1, 2, 5].map(|step| step * 10u32.pow(power)));
     steps.into_iter().find(|&width| range / width < BARS).unwrap_or(1_000_000_000)
 }
 
-/// Queries by the first value of each bar, ascending, from queries by value.
+/// Sums the queries of each bar; bars are given by their first value, ascending.
 fn binned(values: &[(u32, u64)], width: u32) -> Vec<(u32, u64)> {
     let first = |value: u32| value / width * width;
     let bars = values.chunk_by(|a, b| first(a.0) == first(b.0));
     bars.map(|bar| (first(bar[0].0), bar.iter().map(|&(_, queries)| queries).sum())).collect()
 }
 
-/// Where a bar stands.
+/// Centre of a bar.
 fn middle(first: u32, width: u32) -> f64 {
     f64::from(first) + 0.5 * f64::from(width - 1)
 }
 
-/// A click on a bin selects its queries; with Shift all bins from the last one clicked to this; with Ctrl it
-/// adds or removes it.
+/// Selects the queries of a clicked bin; Shift selects all bins from the last one clicked, Ctrl toggles the
+/// bin.
 fn bins_ui(
     ui: &Ui,
     response: &Response,
@@ -218,7 +218,7 @@ fn bins_ui(
 ) {
     let bin_at = |pointer: Pos2| {
         let value = transform.value_from_position(pointer);
-        // Anywhere over a bar, so that low ones can be hit; between bars is none.
+        // The full height above a bar counts, so that low bars are easy to hit.
         let there = |bin: u32| {
             (value.x - middle(bin, width)).abs() <= 0.45 * f64::from(width)
                 && transform.frame().contains(pointer)
@@ -249,7 +249,7 @@ fn bins_ui(
     }
 }
 
-/// The bin that keys have chosen, which has an outline: arrows go to the next one.
+/// The outlined bin chosen by arrow keys.
 fn keyed_ui(
     ui: &Ui,
     response: &Response,

@@ -1,5 +1,5 @@
-//! The panes of the centre, one file or folder each, and the table of them. A new pane is a file, a row here,
-//! and its words in [`PaneKind::words`].
+//! The panes of the centre, one file or folder each, and their table. A new pane is a file, a row here, and
+//! its texts in [`PaneKind::words`].
 
 use crate::app::model::PaneKind;
 use crate::app::panes::empty::Pane;
@@ -37,7 +37,7 @@ static PANES: [&Pane; PaneKind::ALL.len()] = [
     &log::PANE,
 ];
 
-/// The descriptor of a kind.
+/// The table row of a pane.
 pub fn pane(kind: PaneKind) -> &'static Pane {
     PANES.into_iter().find(|pane| pane.kind == kind).unwrap_or(PANES[0])
 }

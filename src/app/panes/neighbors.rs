@@ -1,4 +1,4 @@
-//! Neighbours: the picked query's, nearest first, or sorted by a column.
+//! Neighbours: the picked query's neighbours, nearest first or sorted by a column.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -38,13 +38,12 @@ pub const PANE: Pane = Pane {
     }],
 };
 
-/// Where it is kept to which row keys went.
 const MOVED: &str = "row of Neighbours that keys went to";
 
-/// The side of a row's picture.
+/// Side length of a row's image.
 const PICTURE: f32 = 28.0;
 
-/// The column before which it stands: after rank and row.
+/// Index of the column that images precede: after rank and row.
 const PICTURED: usize = 2;
 
 fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -60,14 +59,14 @@ fn neighbors_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             ui.add(Label::new(palette.small(note)).truncate());
         }
     });
-    // Always visible: it shows that there are more columns.
+    // An always visible scroll bar shows that there are more columns.
     ui.spacing_mut().scroll = ScrollStyle::thin();
-    // For another cloud, scroll back to the first column.
+    // Per cloud, so that another cloud starts at the first column.
     let cloud = std::sync::Arc::as_ptr(&answered.record.cloud);
     ScrollArea::horizontal().id_salt(cloud).auto_shrink(false).show(ui, |ui| table_ui(ui, context, &columns));
 }
 
-/// How many neighbours there are, and of which query.
+/// The number of neighbours, and the query.
 fn title(answered: &Answered, found: u64) -> String {
     let k = answered.record.spec.k as u64;
     let of = match &answered.record.spec.queries {
@@ -99,7 +98,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     let sight = ui.clip_rect().x_range();
     let sort = context.session.sorts.get(&PaneKind::Neighbors);
     let (widths, order) = (columns.widths(ui, sort), columns.order(ui, sort));
-    // One place for the keys in all rows, at the one that was chosen last; the arrows move it.
+    // The keyboard focus is on one row, the one selected last; arrow keys move it.
     let current = context.session.rank.and_then(|rank| order.iter().position(|&of| of == rank)).unwrap_or(0);
     let moved = ui.data_mut(|data| data.remove_temp::<usize>(Id::unique(MOVED)));
     let cloud =
@@ -122,7 +121,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     }
     let table = table.header(20.0, |mut header| {
         for (at, name) in columns.names().into_iter().enumerate() {
-            // Rank and row, which a reader may expect to begin at 1.
+            // Rank and row, whose tooltips say that they start at 0.
             let counts = at < 2;
             if at == PICTURED && pictured.is_some() {
                 header.col(|_| {});
@@ -149,7 +148,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
             let (index, _) = neighbors[rank];
             row.set_selected(context.session.rank == Some(rank));
             let here = Hovered { what: Picked::Row(index), pane: PaneKind::Neighbors };
-            // Also the row whose point is under the pointer in another pane.
+            // Also highlights the row whose point is hovered in another pane.
             row.set_hovered(context.session.hovered.is_some_and(|hovered| hovered.what == here.what));
             let has_keys = row.index() == current;
             for (at, shown) in columns.texts(rank, context.session.selection.has_row(index)).enumerate() {
@@ -193,8 +192,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     }
 }
 
-/// The arrows choose the row above or below, with Shift beside those that are chosen; Enter and Space do as a
-/// click.
+/// Arrow keys select the row above or below, with Shift in addition; Enter and Space act like a click.
 fn keys_ui(
     ui: &Ui,
     row: &Response,
@@ -230,8 +228,8 @@ fn keys_ui(
     }
 }
 
-/// A click on a row selects or deselects it; with Shift it selects all from the last one clicked to this;
-/// with Ctrl it adds or removes this one.
+/// A click selects or deselects a row; Shift selects all rows from the last one clicked, Ctrl toggles the
+/// row.
 fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], order: &[usize], context: &mut PaneContext<'_>) {
     let by = "rows of Neighbours";
     let row = neighbors[rank].0;
@@ -241,7 +239,7 @@ fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], order: &[usize], cont
             context.actions.send(SelectAction::rows(vec![row], How::Remove, by));
         }
         (How::Add, Some(from)) => {
-            // As they stand in the table.
+            // In table order.
             let place = |rank: usize| order.iter().position(|&of| of == rank);
             let (from, to) = (place(from).unwrap_or(0), place(rank).unwrap_or(0));
             let between = order[from.min(to)..=from.max(to)].iter().map(|&rank| neighbors[rank].0);
@@ -255,39 +253,37 @@ fn choose(rank: usize, how: How, neighbors: &[(u32, f32)], order: &[usize], cont
     }
 }
 
-// What the columns are, how wide they are, and which of them are in sight: whole ones only, since a number
-// that is cut reads as another one.
+// Columns, their widths, and which are visible. Only whole columns are shown, because a truncated number
+// would be misread.
 
-/// Coordinates that are shown, and as many of the file's other columns; the export has all coordinates.
+/// Maximum number of coordinates, and of other columns, shown; the export has all coordinates.
 pub const SHOWN: usize = 12;
 
-/// Letters of a text of the file that its column has room for.
+/// Width of a text column, in characters.
 const TEXT: usize = 24;
 
-/// What the table has.
+/// The contents of the table.
 pub struct Columns<'a> {
     answered: &'a Answered,
-    /// With their squared distances, nearest first.
+    /// Rows with squared distances, nearest first.
     pub neighbors: Vec<(u32, f32)>,
-    /// What the file has beside: of these neighbours, or while these are read still of others, whose columns
-    /// are the same.
+    /// The file's other columns for these neighbours or, while those are read, for the previous ones, whose
+    /// columns are the same.
     beside: Option<&'a Beside>,
     is_read: bool,
-    /// The columns that were chosen to say what a row is, the name first: they stand beside the row's number.
+    /// The name and label columns that the user chose, shown next to the row number.
     told: Vec<usize>,
-    /// The other columns of the file that are shown.
+    /// The other columns shown.
     others: Vec<usize>,
 }
 
-/// A cell of the table.
 pub struct Shown {
     pub text: String,
-    /// Whether it may be cut, and is said in full under the pointer.
+    /// Whether the text may be truncated, with the full text as a tooltip.
     pub long: bool,
 }
 
 impl<'a> Columns<'a> {
-    /// Those of the picked query's neighbours.
     pub fn new(session: &'a Session, answered: &'a Answered) -> Self {
         let neighbors: Vec<(u32, f32)> = answered.neighbors().collect();
         let cloud = &answered.record.cloud;
@@ -323,7 +319,7 @@ impl<'a> Columns<'a> {
             .collect()
     }
 
-    /// What is left out, and why.
+    /// What is omitted, and why.
     pub fn note(&self) -> Option<String> {
         let dims = self.answered.record.cloud.dims();
         let coordinates = (dims > SHOWN)
@@ -339,7 +335,7 @@ impl<'a> Columns<'a> {
         (!said.is_empty()).then(|| said.join("; "))
     }
 
-    /// What a row of the table says, from its rank on.
+    /// The cells of a row, starting with its rank.
     pub fn texts(&self, rank: usize, selected: bool) -> impl Iterator<Item = Shown> {
         let (cloud, metric) = (&self.answered.record.cloud, self.answered.record.spec.metric);
         let (index, squared) = self.neighbors[rank];
@@ -362,7 +358,7 @@ impl<'a> Columns<'a> {
         [rank, row].map(short).into_iter().chain(told).chain(distances).chain(others)
     }
 
-    /// The ranks in the order of the table, worked out once for each answer.
+    /// Ranks in table order, cached for each answer.
     pub fn order(&self, ui: &Ui, sort: Option<&Sort>) -> Arc<Vec<usize>> {
         let ranks = || (0..self.neighbors.len()).collect();
         let Some((sort, column)) =
@@ -404,7 +400,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Columns as wide as their numbers and names; a long name or text is cut instead, and says so.
+    /// Column widths that fit numbers and names; long names and texts are truncated.
     pub fn widths(&self, ui: &Ui, sort: Option<&Sort>) -> Vec<f32> {
         const NAME: f32 = 160.0;
         let (numbers, text): (FontId, FontId) =
@@ -421,7 +417,7 @@ impl<'a> Columns<'a> {
         self.names().iter().zip(letters.iter()).map(width).collect()
     }
 
-    /// Another one for another table.
+    /// Identifies the table for caches.
     fn key(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         Arc::as_ptr(&self.answered.record).hash(&mut hasher);
@@ -430,8 +426,8 @@ impl<'a> Columns<'a> {
         hasher.finish()
     }
 
-    /// The letters of each column's longest text. All rows are asked, once for each answer, so that columns
-    /// stay as they are while they scroll; and the file's own columns stay while the next answer's are read.
+    /// The length of each column's longest text over all rows, cached for each answer: widths stay constant
+    /// while scrolling, and while the next answer's columns are read.
     fn letters(&self, ui: &Ui) -> Arc<Vec<usize>> {
         let key = self.key();
         let id = Id::unique("letters of neighbours");
@@ -458,7 +454,7 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// Whether a cell is wholly in sight, or cannot be.
+/// Whether a cell is fully visible, or is wider than the view.
 pub fn is_whole(cell: Rangef, sight: Rangef) -> bool {
     let inside = cell.min >= sight.min - 0.5 && cell.max <= sight.max + 0.5;
     inside || (cell.span() > sight.span() && cell.min < sight.max && cell.max > sight.min)

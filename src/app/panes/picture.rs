@@ -1,4 +1,4 @@
-//! A pane as a picture for others: its title, and the plot.
+//! A pane as a picture for slides and papers: title and plot.
 
 use egui::{Frame, Margin};
 
@@ -8,13 +8,12 @@ use super::plane::circle_shown;
 use crate::app::model::{Mark, Picture};
 use crate::app::prelude::*;
 
-/// Room around the picture, in points.
+/// Margin of the picture, in points.
 const MARGIN: i8 = 8;
 
-/// Draws the picture over all of `ui`.
 pub fn picture_ui(ui: &mut Ui, picture: &Picture, context: &mut PaneContext<'_>) {
     Frame::NONE.fill(context.palette.canvas).inner_margin(Margin::same(MARGIN)).show(ui, |ui| {
-        // Nothing here is pressed: lines as low as their text leave the room to the plot.
+        // Nothing is clickable, so lines can be as low as their text.
         ui.spacing_mut().interact_size.y = 17.0;
         ui.spacing_mut().item_spacing.y = 3.0;
         if !picture.title.trim().is_empty() {
@@ -24,7 +23,7 @@ pub fn picture_ui(ui: &mut Ui, picture: &Picture, context: &mut PaneContext<'_>)
     });
 }
 
-/// Which marks a pane has over its points.
+/// The marks that a pane draws over its points.
 pub fn marks_shown(pane: PaneKind, state: &State, session: &Session) -> Vec<Mark> {
     let is_view = matches!(pane, PaneKind::Plane | PaneKind::Space);
     let (query, answered) = (session.picked_point().is_some(), session.answered.as_ref());

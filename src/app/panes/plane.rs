@@ -1,4 +1,4 @@
-//! Plane: two axes of the cloud at one scale, with the query, its neighbours, and the circle of its k-th
+//! Plane: two axes of the cloud at equal scale, with the query, its neighbours, and the circle at the k-th
 //! distance.
 
 use egui::emath::GuiRounding as _;
@@ -21,16 +21,16 @@ use crate::draw::pen::linear_ticks;
 use crate::knn::Metric;
 use crate::text;
 
-/// Room for the numbers at the axes.
+/// Room for axis labels.
 const MARGIN: Vec2 = vec2(54.0, 20.0);
 
-/// How far an arrow key moves the view, in points of the screen.
+/// Step of an arrow key, in screen points.
 const KEY_STEP: f32 = 32.0;
 
-/// Neighbours within fewer points of the screen than this get a lens.
+/// Neighbours within this radius, in screen points, get a lens.
 const CROWDED: f32 = 36.0;
 
-/// The textures of the pane and of its lens.
+/// Texture ids of the pane and its lens.
 const VIEW: u64 = 2;
 
 const LENS: u64 = 3;
@@ -60,7 +60,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
     let whole = ui.available_rect_before_wrap().intersect(pane);
     let rect = Rect::from_min_max(whole.min + vec2(MARGIN.x, 2.0), whole.max - vec2(2.0, MARGIN.y));
-    // As the points are drawn, so that they are picked where they are seen.
+    // Aligned like the drawn points, so that picking matches what is seen.
     let rect = rect.round_to_pixels(ui.pixels_per_point());
     if rect.width() < 40.0 || rect.height() < 40.0 {
         return;
@@ -82,11 +82,11 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     axes_ui(ui, &camera, cloud, view, context);
     let far =
         picture.is_none() && view.window.is_none() && !view.whole && camera.leaves_out(cloud, view.axes);
-    // The walk is about boxes that are larger than what a lens enlarges.
+    // Not during a walk, whose boxes are larger than the lens.
     let lens = (view.lens && paint::shown(context.state.walk, context.session).is_none())
         .then(|| lens(&camera, &scene, view, context))
         .flatten();
-    // Neighbours that are too close to be told apart have their names in the lens.
+    // Neighbours too close to distinguish are labelled in the lens.
     let without_names = PlaneView { names: view.names && lens.is_none(), ..view };
     let note = cloud_ui(ui, context, VIEW, &camera, &scene, without_names, moved)
         .or_else(|| far.then(|| far_note(ui)));
@@ -103,7 +103,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         );
     }
 
-    // Over the canvas, so that it takes what begins on it; a click on it is one on what lies under it.
+    // The mark is above the canvas and takes its drags; it passes clicks on to what is below.
     let mark = (context.session.tool == Tool::Move && picture.is_none())
         .then(|| mark_ui(ui, context.session, context.palette, context.actions, &camera, &scene, view.axes))
         .flatten();
@@ -139,12 +139,12 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 }
 
-/// Under which the camera of the last frame is found.
+/// Id of the last frame's camera.
 fn shown_id() -> Id {
     Id::unique("camera of Plane")
 }
 
-/// How much of the cloud Plane showed last, to the right and upwards, in local units.
+/// Width and height that Plane showed last, in local units.
 pub fn shown_extent(ctx: &egui::Context) -> Option<[f64; 2]> {
     let camera = ctx.data(|data| data.get_temp::<PlaneCamera>(shown_id()))?;
     Some(
@@ -153,7 +153,7 @@ pub fn shown_extent(ctx: &egui::Context) -> Option<[f64; 2]> {
     )
 }
 
-/// That a few points are out of sight, and what shows them.
+/// A note that some distant points are out of view, and how to see them.
 fn far_note(ui: &Ui) -> String {
     let keys = Command::FitView.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
     format!("a few distant points are out of view: {keys} shows all")
@@ -199,7 +199,7 @@ fn cloud_ui(
     note.or(walk_note).or(marking)
 }
 
-/// Pans, where a drag does that, and zooms; true when the picture moved.
+/// Pans by dragging, if allowed, and zooms; returns whether the view moved.
 fn move_ui(ui: &Ui, response: &Response, camera: &mut PlaneCamera, view: &mut PlaneView, pans: bool) -> bool {
     let mut moved = false;
     if pans && response.dragged() && response.drag_delta() != Vec2::ZERO {
@@ -226,7 +226,7 @@ fn move_ui(ui: &Ui, response: &Response, camera: &mut PlaneCamera, view: &mut Pl
     moved
 }
 
-/// The camera of the lens: on the query, when its neighbours are crowded on the screen.
+/// The lens's camera, centred on the query, if its neighbours are crowded on screen.
 fn lens(
     camera: &PlaneCamera,
     scene: &Scene,
@@ -248,13 +248,12 @@ fn lens(
     crowded.then_some(PlaneCamera { rect, window })
 }
 
-/// Where the lens is: in the corner that is farthest from the query, and so small that it covers nothing of
-/// what is around it, where the neighbours are; `None` where it would be too small for anything to be seen in
-/// it.
+/// The rectangle of the lens: in the corner farthest from the query, sized to avoid the neighbours; `None` if
+/// it would be too small to be useful.
 fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
-    /// Between the lens and the pane's sides, and from the line of notes above or below.
+    /// Distance from the pane's sides, and from the notes at its top or bottom.
     const GAP: Vec2 = vec2(8.0, NOTES);
-    /// Around the neighbours, and around the query's own mark.
+    /// Distance from the neighbours, and from the query's mark.
     const CLEAR: f32 = 12.0;
     const LEAST: f32 = 80.0;
     if !pane.contains(query) {
@@ -272,7 +271,7 @@ fn lens_place(pane: Rect, query: Pos2, around: f32) -> Option<Rect> {
     (side >= LEAST).then(|| Rect::from_min_size(corner, Vec2::splat(side)))
 }
 
-/// The lens, and a line to where it looks.
+/// Draws the lens, and a line to its target.
 fn lens_ui(
     ui: &Ui,
     context: &mut PaneContext<'_>,
@@ -300,7 +299,7 @@ fn lens_ui(
     let text = format!("× {}", text::digits(times, 2));
     let galley = ui.painter().layout_no_wrap(text, FontId::proportional(11.0), palette.text_weak);
     let at = lens.rect.left_top() + vec2(5.0, 3.0);
-    // A ground of its own, as points lie under it.
+    // Background, because points are below.
     ui.painter().rect_filled(
         Rect::from_min_size(at, galley.size()).expand2(vec2(2.0, 0.0)),
         2.0,
@@ -309,8 +308,8 @@ fn lens_ui(
     ui.painter().galley(at, galley, palette.text_weak);
 }
 
-/// The circle of radius √max_distance: all neighbours are within it, and every point outside is farther. At a
-/// moment of the search it is as wide as it was then.
+/// The circle of radius √max_distance, which contains all neighbours; every point outside is farther. During
+/// a replay, its radius is the bound at that moment.
 fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, context: &PaneContext<'_>) {
     let Some((answered, squared)) = circle_shown(view, scene, context.state, context.session) else { return };
     let (of, row) = (answered.query_cloud(), answered.row() as usize);
@@ -328,8 +327,7 @@ fn circle_ui(ui: &Ui, camera: &PlaneCamera, scene: &Scene, view: PlaneView, cont
     }
 }
 
-/// The answer whose circle is drawn, and its squared distance; `None` where there is none in the plane that
-/// is shown.
+/// The answer whose circle to draw, with its squared radius; `None` if the plane shown has no such circle.
 pub fn circle_shown<'a>(
     view: PlaneView,
     scene: &Scene,
@@ -344,14 +342,12 @@ pub fn circle_shown<'a>(
         .then_some((answered, squared))
 }
 
-/// Radii in points that are drawn: a smaller circle would only blur the query's mark.
+/// Range of radii drawn, in points: a smaller circle would blur the query's mark.
 const CIRCLE: std::ops::Range<f32> = 3.0..1e5;
 
-/// Places of the curve at the k-th distance on the globe.
 const GLOBE_CIRCLE: usize = 128;
 
-/// The same circle on the globe, which is none in degrees, and leaves the map at its eastern and western
-/// edge.
+/// The circle on the globe: not circular in degrees, and interrupted at the map's edges.
 fn globe_circle_ui(
     ui: &Ui,
     camera: &PlaneCamera,
@@ -379,7 +375,7 @@ fn globe_circle_ui(
     }
 }
 
-/// Grid, frame, numbers in the file's own values, and names.
+/// Grid, frame, labels in the file's units, and axis names.
 fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, context: &PaneContext<'_>) {
     let (palette, rect) = (context.palette, camera.rect);
     let (inside, outside) = (ui.painter().with_clip_rect(rect), ui.painter());
@@ -401,7 +397,7 @@ fn axes_ui(ui: &Ui, camera: &PlaneCamera, cloud: &PointCloud, view: PlaneView, c
     for value in values {
         let at = camera.screen([value - x.origin, low[1]]).x;
         inside.vline(at, rect.y_range(), Stroke::new(1.0, palette.grid));
-        // Numbers keep clear of the axis's name at the end.
+        // Labels keep clear of the axis name.
         if at < name.left() - 26.0 {
             outside.text(
                 pos2(at, rect.bottom() + 3.0),

@@ -1,5 +1,4 @@
-//! What the plots of several panes share: the plot itself, its lines, its legend, and its axes. On an axis by
-//! powers of ten the logarithm is drawn.
+//! Shared parts of plots: base settings, lines, legends and axes. Logarithmic axes plot the logarithm.
 
 use std::ops::RangeInclusive;
 
@@ -8,9 +7,9 @@ use egui_plot::{GridInput, GridMark, HoverPosition, Line, Plot, PlotPoint, PlotP
 use crate::app::prelude::*;
 use crate::text;
 
-/// A plot as all panes have it.
+/// A plot with the settings shared by all panes.
 pub fn plot<'a>(id: &'static str, palette: &Palette) -> Plot<'a> {
-    // Where a click does nothing, the keys have nothing to go to.
+    // Without click handling the plot must not take keyboard focus.
     let sense = Sense::CLICK | Sense::DRAG;
     Plot::new(id)
         .sense(sense)
@@ -21,7 +20,7 @@ pub fn plot<'a>(id: &'static str, palette: &Palette) -> Plot<'a> {
         .set_margin_fraction(vec2(0.02, 0.08))
 }
 
-/// At most about ten of 1, 2, 3, ….
+/// About ten marks at most, at whole numbers.
 pub fn whole_numbers(most: usize) -> Vec<GridMark> {
     let steps = (0..9).flat_map(|power| [1, 2, 5].map(|step| step * 10usize.pow(power)));
     let step = steps.into_iter().find(|step| most / step <= 10).unwrap_or(most.max(1));
@@ -33,20 +32,19 @@ pub fn swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
     ui.horizontal(|ui| {
         let (rect, _) = ui.allocate_exact_size(SWATCH, Sense::hover());
         ui.painter().rect_filled(rect, 2.0, color);
-        // A cell is as wide as its text, and not the other way round.
+        // The text determines the cell's width.
         ui.add(Label::new(name).extend());
     });
 }
 
-/// As [`swatch_ui`], in a line that wraps: as one piece, which goes to the next line as a whole, and wraps
-/// itself only where it is wider than that.
+/// [`swatch_ui`] for a line that wraps: the entry wraps as a whole, unless it is wider than the line.
 pub fn inline_swatch_ui(ui: &mut Ui, color: Color32, name: &str) {
     entry_ui(ui, SWATCH, name, |ui, rect| {
         ui.painter().rect_filled(rect, 2.0, color);
     });
 }
 
-/// As [`inline_swatch_ui`], for a line, which may be dashed so that it is recognisable without its colour.
+/// [`inline_swatch_ui`] with a line as its sample, optionally dashed to be recognisable without colour.
 pub fn inline_line_ui(ui: &mut Ui, color: Color32, dashed: bool, name: &str) {
     entry_ui(ui, vec2(18.0, SWATCH.y), name, |ui, rect| {
         let (ends, stroke) = ([rect.left_center(), rect.right_center()], Stroke::new(2.0, color));
@@ -75,15 +73,14 @@ fn entry_ui(ui: &mut Ui, sample: Vec2, name: &str, paint: impl FnOnce(&Ui, Rect)
     });
 }
 
-/// The size of a coloured square.
 const SWATCH: Vec2 = Vec2::splat(10.0);
 
-/// A line, without a band around it that the pointer takes.
+/// A line without a hover band.
 pub fn line<'a>(name: impl Into<String>, points: Vec<[f64; 2]>, color: Color32, width: f32) -> Line<'a> {
     Line::new(name, PlotPoints::from(points)).color(color).width(width).allow_band(false)
 }
 
-/// What is said of the data point under the pointer, by the name of its plot and its place.
+/// A tooltip for the data point under the pointer, from its plot's name and its position.
 pub fn near<'a>(
     say: impl Fn(&str, PlotPoint) -> Option<String> + 'a,
 ) -> impl Fn(&HoverPosition<'_>) -> Option<String> + 'a {
@@ -93,7 +90,7 @@ pub fn near<'a>(
     }
 }
 
-/// A count at an axis; nothing between whole numbers.
+/// Formats a count; empty between whole numbers.
 pub fn whole(mark: GridMark, _: &RangeInclusive<f64>) -> String {
     if mark.value.fract() == 0.0 && mark.value >= 0.0 {
         text::thousands(mark.value as u64)
@@ -102,7 +99,7 @@ pub fn whole(mark: GridMark, _: &RangeInclusive<f64>) -> String {
     }
 }
 
-/// Powers of ten, with the steps between them fainter.
+/// Marks at powers of ten, with fainter ones in between.
 pub fn decades(input: GridInput) -> Vec<GridMark> {
     let (low, high) = (input.bounds.0.floor() as i32, input.bounds.1.ceil() as i32);
     if high - low > 40 {
@@ -117,11 +114,11 @@ pub fn decades(input: GridInput) -> Vec<GridMark> {
         .collect()
 }
 
-/// The number whose logarithm a mark is.
+/// Formats the number whose logarithm the mark is.
 pub fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let narrow = range.end() - range.start() < 1.5;
     let whole = (mark.value - mark.value.round()).abs() < 1e-6;
-    // At the very ends of the axis a number would be cut.
+    // At the ends of the axis a label would be clipped.
     let extent = range.end() - range.start();
     if mark.value > range.end() - 0.04 * extent || mark.value < *range.start() {
         return String::new();
@@ -136,7 +133,7 @@ pub fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     }
 }
 
-/// As [`power`], of numbers so large that they are written with a prefix: `10 T`.
+/// [`power`] for large numbers, written with a prefix: `10 T`.
 pub fn prefixed(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     if power(mark, range).is_empty() {
         return String::new();

@@ -1,4 +1,5 @@
-//! What Plane and Space share: the points on the GPU, how many are drawn, and the marks over them.
+//! Shared parts of Plane and Space: the points on the GPU, notes on incomplete pictures, and marks over the
+//! points.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,13 +22,13 @@ use crate::cloud::{Globe, PointCloud};
 use crate::run::analysis::spread;
 use crate::text;
 
-/// How long after the last movement everything is drawn again.
+/// Delay after the last movement before all points are drawn again, in seconds.
 const STILL_AFTER_SECS: f64 = 0.2;
 
-/// What is left of the other points' colour while some are selected.
+/// Opacity of unselected points while others are selected.
 const UNSELECTED: f32 = 0.35;
 
-/// A banner over the picture of the data that is still shown: why other data was not loaded.
+/// A banner over the data still shown: why other data could not be loaded.
 pub fn not_loaded_ui(ui: &mut Ui, rect: Rect, context: &PaneContext<'_>) {
     let (Some(cloud), Some(Ended::Failed(why))) = (&context.session.cloud, &context.session.endings.load)
     else {
@@ -42,27 +43,24 @@ pub fn not_loaded_ui(ui: &mut Ui, rect: Rect, context: &PaneContext<'_>) {
     frame.show(&mut over, |ui| ui.add(Label::new(RichText::new(said).color(context.palette.error)).wrap()));
 }
 
-/// How a pane sees the cloud.
+/// A pane's view of the cloud.
 pub struct Sight<'a, const N: usize> {
     /// Identifies the pane's picture between frames.
     pub view: u64,
-    /// Where the pane lies, in points of the window.
+    /// The pane's rectangle, in window points.
     pub rect: Rect,
-    /// Which axes are shown.
     pub axes: [usize; N],
     pub projection: Projection,
-    /// Diameter of a point, in points of the screen.
+    /// Diameter of a point, in screen points.
     pub point_size: f32,
-    /// How points are coloured.
     pub paints: &'a Paints,
-    /// About which part of the cloud is in sight.
+    /// Approximate fraction of the cloud that is visible.
     pub visible: f32,
-    /// Whether the picture moved in this frame.
+    /// Whether the view moved in this frame.
     pub moved: bool,
 }
 
-/// Draws the cloud, over it the file of queries, and over both what is selected. Returns what to say when not
-/// all of it is drawn.
+/// Draws the cloud, then the query file, then the selection. Returns a note if not everything is drawn.
 pub fn points_ui<const N: usize>(
     ui: &Ui,
     context: &mut PaneContext<'_>,
@@ -74,7 +72,7 @@ pub fn points_ui<const N: usize>(
     let gpu = context.gpu.as_mut()?;
     let before = moving(ui, sight.view, false);
     let moving = moving(ui, sight.view, sight.moved);
-    // The first frame of a movement comes after a pause, whose length says nothing of how fast frames are.
+    // The first frame of a movement follows a pause, so its duration is no frame time.
     if sight.moved && before {
         gpu.pace().frame_came(ui.input(|input| input.stable_dt));
     }
@@ -107,8 +105,8 @@ pub fn points_ui<const N: usize>(
         }
         None => gpu.clear(of_queries),
     }
-    // Those of which there is something to see are not hidden by the others. Both kinds of layer over the
-    // cloud are too many.
+    // Points with values are drawn over the others. With a query file, this layer is omitted: both together
+    // would exceed the limit on layers.
     match sight.paints.over.as_ref().filter(|_| scene.queries().is_none()) {
         Some((rows, paint)) if rows.last().is_some_and(|&row| (row as usize) < cloud.len()) => {
             let points = gpu.points(of_over, cloud, &sight.axes, Some(rows));
@@ -121,8 +119,8 @@ pub fn points_ui<const N: usize>(
         gpu.clear(of_selection);
     } else {
         let points = gpu.points(of_selection, cloud, &sight.axes, Some(selected));
-        // Where colours mean something, points keep theirs within a ring; else they are solid, so that many
-        // of them stand out too.
+        // If colours encode values, selected points keep theirs within a ring; otherwise they are solid, so
+        // that many of them stand out.
         let (ring, ink) = match &sight.paints.data {
             Paint::Flat(_) => (palette.canvas, Ink::Flat(palette.selected)),
             paint => (palette.selected, gpu.ink(of_selection, cloud, Some(selected), paint)),
@@ -132,14 +130,14 @@ pub fn points_ui<const N: usize>(
         layers.push(layer(points, ink, diameter + pixels_per_point.max(1.0), 1.0));
     }
     let note = note(gpu.pace().progress(sight.view));
-    // Plane has no depth; where colours mean something, density does not mix with them.
+    // Only Plane, which has no depth, shows density, and only if colours encode no values.
     let dense = (N == 2 && matches!(sight.paints.data, Paint::Flat(_))).then_some(palette.text_weak);
     let drawing = Drawing { view: sight.view, size, dense, layers, moving, visible: sight.visible };
     ui.painter().add(egui_wgpu::Callback::new_paint_callback(rect, PointsCallback(drawing)));
     note
 }
 
-/// What to say of a picture that does not show all.
+/// A note on an incomplete picture.
 fn note(progress: Option<Progress>) -> Option<String> {
     let progress = progress?;
     let [drawn, held, of] =
@@ -155,7 +153,7 @@ fn note(progress: Option<Progress>) -> Option<String> {
     }
 }
 
-/// Whether the view moved a moment ago; asks for the frame in which it is still again.
+/// Whether the view moved recently; requests the frame in which it counts as still.
 fn moving(ui: &Ui, view: u64, moved: bool) -> bool {
     let id = Id::unique(("moved", view));
     let now = ui.input(|input| input.time);
@@ -170,14 +168,13 @@ fn moving(ui: &Ui, view: u64, moved: bool) -> bool {
     moving
 }
 
-/// How much closer the wheel or two fingers bring the view in this frame; 1 where neither moved.
+/// The zoom factor of this frame from wheel or pinch; 1 without either.
 pub fn closer(ui: &Ui) -> f32 {
     let (scroll, pinch) = ui.input(|input| (input.smooth_scroll_delta().y, input.zoom_delta()));
     (scroll * 0.004).exp() * pinch
 }
 
-/// The controls of a view: tools, axes, what is shown along them and in which colours, lines and names, and
-/// what `more` adds.
+/// The controls of a view: tools, projection, axes, colours, lines and names, and those that `more` adds.
 pub fn controls_ui<const N: usize>(
     ui: &mut Ui,
     context: &mut PaneContext<'_>,
@@ -208,8 +205,8 @@ pub fn controls_ui<const N: usize>(
     });
 }
 
-/// What is over the points, from the lowest: the selection, the query and its neighbours, the points of the
-/// walk, names, and what the pointer rests on. Returns what to say where not all of it is marked.
+/// Everything over the points, from bottom to top: selection, query and neighbours, the walk's points, names,
+/// hovered point. Returns a note if not everything is marked.
 pub fn over_ui(
     ui: &Ui,
     rect: Rect,
@@ -220,7 +217,7 @@ pub fn over_ui(
 ) -> Option<String> {
     let (size, walked) = (canvas.point_size, paint::shown(context.state.walk, context.session));
     let marking = selection_ui(ui, rect, context, size, screen);
-    // The lines to the neighbours would say how the walk ends.
+    // Lines to the neighbours would give away the walk's result.
     marks_ui(ui, rect, context, size, lines && walked.is_none(), screen);
     if let Some((walked, at)) = walked {
         paint::points(canvas, walked, at);
@@ -232,7 +229,6 @@ pub fn over_ui(
     marking
 }
 
-/// A chooser of an axis.
 fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, palette: &Palette) {
     ui.label(palette.weak(label));
     let name = cloud.axes().get(*axis).map_or("–", |axis| axis.name.as_str());
@@ -245,8 +241,7 @@ fn axis_ui(ui: &mut Ui, label: &str, cloud: &PointCloud, axis: &mut usize, palet
     name_widget(&response.response, Role::ComboBox, &format!("Axis {label}"));
 }
 
-/// That distances are in all dimensions, where fewer are shown: in the corner below on the right of a
-/// picture.
+/// A note in the bottom right corner that distances are in all dimensions, if fewer are shown.
 pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palette: &Palette) {
     if scene.dims() <= shown && !scene.is_projected() {
         return;
@@ -264,15 +259,14 @@ pub fn dimensions_ui(ui: &mut Ui, rect: Rect, shown: usize, scene: &Scene, palet
     }
 }
 
-/// Whether a neighbour on the globe is beyond the edge of the map: a line to it would go around the wrong
-/// way.
+/// Whether the shortest way to a neighbour on the globe crosses the edge of the map, where a straight line
+/// would be wrong.
 fn is_across(globe: Option<Globe>, answered: &Answered, row: usize) -> bool {
     let (data, queries) = (&answered.record.cloud, answered.query_cloud());
     globe.is_some_and(|globe| globe.is_across((queries, answered.row() as usize), (data, row)))
 }
 
-/// Query, neighbours, and lines between them, over the points. `screen` gives a row's position; `None` is out
-/// of sight.
+/// Query, neighbours, and lines between them. `screen` gives a row's position; `None` is out of sight.
 fn marks_ui(
     ui: &Ui,
     rect: Rect,
@@ -295,19 +289,19 @@ fn marks_ui(
             .enumerate()
             .filter_map(|(rank, (row, _))| Some((rank, screen(&data, row as usize)?)))
             .collect();
-        // From where was asked: a query that is dragged may be a moment ahead.
+        // From the answered query, which may lag behind a dragged one.
         if let Some(query) = session.answered_point().and_then(|(cloud, row)| screen(cloud, row))
             && lines
         {
             let stroke = Stroke::new(1.0, palette.neighbor.gamma_multiply(0.45));
-            // Names are compared once, and not for each neighbour.
+            // Names are compared once instead of for each neighbour.
             let globe =
                 if answered.record.spec.metric.is_on_sphere() { Globe::of(data.axes()).ok() } else { None };
             let straight = places.iter().filter(|(rank, _)| !is_across(globe, answered, rows[*rank]));
             painter.extend(straight.map(|(_, place)| Shape::line_segment([query, *place], stroke)));
         }
         for (rank, place) in &places {
-            // Where colours mean something, neighbours keep theirs within a ring.
+            // If colours encode values, neighbours keep theirs within a ring.
             let edge = match bar::color_of(context.state, session, palette, rows[*rank]) {
                 None => {
                     painter.circle(*place, radius, palette.neighbor, Stroke::new(1.0, palette.canvas));
@@ -318,7 +312,7 @@ fn marks_ui(
                     radius + 2.1
                 }
             };
-            // Over what is selected, which it covers.
+            // Drawn over the selection's mark, which the neighbour covers.
             if session.selection.has_row(rows[*rank] as u32) {
                 painter.circle_stroke(*place, edge + 0.75, Stroke::new(1.5, palette.selected));
             }
@@ -343,13 +337,13 @@ fn marks_ui(
     }
 }
 
-// What is selected and what the pointer rests on, over the points.
+// Marks of selected and hovered points.
 
-/// Marks that are drawn one by one.
+/// Maximum number of marks drawn individually.
 const MOST: usize = 4_000;
 
-/// Marks selected queries of a file of their own; `screen` gives a row's position. Returns what to say where
-/// not all are marked.
+/// Marks selected queries of a query file; `screen` gives a row's position. Returns a note if not all are
+/// marked.
 fn selection_ui(
     ui: &Ui,
     rect: Rect,
@@ -370,7 +364,7 @@ fn selection_ui(
             );
         }
     };
-    // Rows of the cloud are the drawer's, all of them; here are queries that are no rows.
+    // Selected rows are a layer of the points; these queries are not rows.
     let mut marked = 0;
     if let Some((record, cloud)) =
         session.record.as_ref().and_then(|record| Some((record, record.query_cloud.as_ref()?)))
@@ -392,7 +386,7 @@ fn selection_ui(
     })
 }
 
-/// A ring around what the pointer rests on, here or in another pane.
+/// A ring around the point hovered here or in another pane.
 fn hovered_ui(
     ui: &Ui,
     rect: Rect,
@@ -411,22 +405,22 @@ fn hovered_ui(
     painter.circle_stroke(place, radius, Stroke::new(1.5, context.palette.accent));
 }
 
-// What the picked query and its neighbours are called, beside their points, and how far they are where that
-// has a unit. Where names would cover one another the nearer's stays; those in one place are listed together.
+// Names of the query and its neighbours next to their points, with distances if these have a unit. Where
+// names overlap, the nearer neighbour's is kept; names at one position are listed together.
 
-/// Names that are looked for room for.
+/// Maximum number of names to place.
 const MOST_NAMES: usize = 80;
 
-/// Names that are listed in one place; of more it is said how many.
+/// Maximum number of names listed at one position.
 const TOGETHER: usize = 3;
 
-/// From a point to its name.
+/// Distance between a point and its name.
 const GAP: f32 = 7.0;
 
-/// The same of the query.
+/// The same for the query.
 const WIDE_GAP: f32 = 14.0;
 
-/// Names over the points, nearest first. `screen` gives a row's position; `None` is out of sight.
+/// Draws the names, nearest first. `screen` gives a row's position; `None` is out of sight.
 fn names_ui(
     ui: &Ui,
     rect: Rect,
@@ -442,7 +436,7 @@ fn names_ui(
     let metric = answered.record.spec.metric;
     let far: HashMap<u32, f32> = metric.unit().map(|_| answered.neighbors().collect()).unwrap_or_default();
     let painter = ui.painter().with_clip_rect(rect);
-    // The points themselves are not covered either.
+    // Names must not cover the points themselves.
     let around = |place: Pos2| Rect::from_center_size(place, Vec2::splat(8.0));
     let places: Vec<(u32, Option<Pos2>)> =
         rows.iter().map(|&row| (row, screen(data, row as usize))).collect();
@@ -450,7 +444,7 @@ fn names_ui(
         .iter()
         .filter_map(|(_, place)| place.filter(|place| rect.contains(*place)).map(around))
         .collect();
-    // The query first, which is last where it is none of its own neighbours.
+    // The query first: it comes last in `rows_to_tell` if it is not its own neighbour.
     let own =
         places.iter().position(|(row, _)| answered.record.query_cloud.is_none() && *row == answered.row());
     let others = (0..places.len()).filter(|at| Some(*at) != own);
@@ -480,14 +474,14 @@ fn names_ui(
         let distance_of = |at: usize| {
             far.get(&places[at].0).map(|&far| telling::distance_text(metric, metric.distance(far)))
         };
-        // Of places that only look like one, none.
+        // Points that only appear to coincide have different distances, so none is shown.
         let distance = distance_of(at).filter(|distance| {
             Some(at) != own && here.iter().all(|&other| distance_of(other).as_ref() == Some(distance))
         });
         let distance = distance.map_or_else(String::new, |distance| format!(" {distance}"));
         let name = format!("{}{more}{distance}", all.join(", "));
         let galley = painter.layout_no_wrap(name, FontId::proportional(12.0), context.palette.text);
-        // The query's marker is wider than a point.
+        // The query's mark is wider than a point.
         let (gap, size) = (if Some(at) == own { WIDE_GAP } else { GAP }, galley.size());
         let corners = [
             place + vec2(gap, -size.y / 2.0),

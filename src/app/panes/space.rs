@@ -1,5 +1,5 @@
-//! Space: three axes of the cloud in perspective; drag to orbit, with the right or middle button to pan,
-//! scroll to come closer.
+//! Space: three axes of the cloud in perspective. Drag to orbit, with the right or middle button to pan;
+//! scroll to zoom.
 
 use egui::emath::GuiRounding as _;
 
@@ -19,7 +19,7 @@ use crate::app::prelude::*;
 use crate::cloud::PointCloud;
 use crate::text;
 
-/// How far an arrow key turns the view, as a drag over so many points of the screen.
+/// Rotation by an arrow key, as the equivalent drag in screen points.
 const KEY_STEP: f32 = 24.0;
 
 /// Identifies Space's picture in the GPU cache.
@@ -51,14 +51,14 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     let plain = if view.color_by_height { "Shaded by height" } else { "Single colour" };
     let marks = [&mut view.lines, &mut view.names];
     controls_ui(ui, context, cloud, (&mut view.axes, ["x", "y", "z"]), plain, marks, |ui, state| {
-        // What is chosen for both views comes first; without it, height is a help to see depth.
+        // The colouring shared by both views takes precedence; without one, height helps to see depth.
         if state.color.by == ColorBy::Nothing {
             ui.checkbox(&mut view.color_by_height, "Shade by height")
                 .on_hover_text("Colour points by height (the z axis), which shows depth.");
         }
     });
     walk::walk_ui(ui, context.state, context.session, false, context.palette, context.actions);
-    // As the points are drawn, so that they are picked where they are seen.
+    // Aligned like the drawn points, so that picking matches what is seen.
     let rect = ui.available_rect_before_wrap().intersect(pane).round_to_pixels(ui.pixels_per_point());
     if rect.width() < 40.0 || rect.height() < 40.0 {
         return;
@@ -134,7 +134,7 @@ fn space_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 }
 
-/// Orbits, and with another button pans, where a drag does that; comes closer; true when the picture moved.
+/// Orbits, or pans with another button, if dragging is allowed; zooms. Returns whether the view moved.
 fn move_ui(ui: &Ui, response: &Response, view: &mut SpaceView, rect: Rect, turns: bool) -> bool {
     let before = *view;
     let by = response.drag_delta();
@@ -156,7 +156,7 @@ fn move_ui(ui: &Ui, response: &Response, view: &mut SpaceView, rect: Rect, turns
     *view != before
 }
 
-/// Which way the axes point.
+/// Shows the directions of the axes.
 fn cross_ui(ui: &Ui, rect: Rect, view: &SpaceView, cloud: &PointCloud, context: &PaneContext<'_>) {
     let painter = ui.painter().with_clip_rect(rect);
     let origin = rect.right_bottom() - vec2(48.0, 44.0);

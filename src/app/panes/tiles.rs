@@ -1,4 +1,4 @@
-//! The tiles of the centre, which hold the panes.
+//! The tiles of the centre, which contain the panes.
 
 use std::collections::HashMap;
 
@@ -16,23 +16,21 @@ use crate::app::look::{menu_entry_ui, menu_ui};
 use crate::app::model::Room;
 use crate::app::prelude::*;
 
-/// Room around what is in a pane, in points of the screen.
+/// Margin inside a pane, in screen points.
 pub const PANE_MARGIN: i8 = 6;
 
-/// What a pane needs to be read, its tab included: its controls or its key, and a figure under them.
+/// Minimum size of a usable pane, tab included: controls or legend, and a figure below.
 const LEAST: Vec2 = vec2(240.0, 240.0);
 
-/// The width of the button that maximises a pane, and of the one that lists the tabs.
+/// Width of the maximise button, and of the button that lists hidden tabs.
 const MAXIMISE: f32 = 22.0;
 
-/// The name on the button that exports a pane.
 const EXPORT: &str = "Export";
 
-/// Room beside a tab's title.
+/// Margin around a tab's title.
 const TAB_MARGIN: f32 = 8.0;
 
-/// What all tiles beside and above each other need, in points of the screen; those behind others as tabs need
-/// no more.
+/// Minimum size of all tiles next to and above each other, in screen points; hidden tabs need no room.
 pub fn least_room(tree: &Tree<PaneKind>) -> Vec2 {
     fn of(tree: &Tree<PaneKind>, tile: TileId) -> Vec2 {
         let Some(Tile::Container(container)) = tree.tiles.get(tile) else { return LEAST };
@@ -56,29 +54,27 @@ pub fn least_room(tree: &Tree<PaneKind>) -> Vec2 {
 
 pub struct Panes<'a> {
     pub context: PaneContext<'a>,
-    /// Where each pane was drawn.
+    /// Rectangle of each pane drawn.
     pub rects: &'a mut HashMap<PaneKind, Rect>,
-    /// The tile that all others are in, which goes nowhere.
+    /// The root tile, which cannot be dragged.
     pub root: Option<TileId>,
-    /// What is beside the tabs, by the pane in front.
     pub strips: HashMap<PaneKind, Strip>,
 }
 
-/// A strip of tabs.
 pub struct Strip {
-    /// The place that is kept for what belongs to the pane in front.
+    /// Room reserved for the active pane's buttons.
     place: Rect,
-    /// All tabs, where they have no room.
+    /// All tabs, if they do not fit.
     hidden: Vec<PaneKind>,
-    /// The tile, and the ground between the tabs and the place, by which it is dragged.
+    /// The tile and the empty part of the strip, by which it is dragged.
     ground: Option<(TileId, Rect)>,
 }
 
 impl Panes<'_> {
-    /// One pane alone, which is chosen above it.
+    /// Draws one pane, with a chooser above.
     pub fn one_ui(&mut self, ui: &mut Ui) {
         let shown = self.context.state.pane;
-        // The panel that says it is not in sight.
+        // Only if the right panel with the answer is hidden.
         let room = Room::of(ui.ctx().content_rect().width());
         let answered = self.context.session.answered.as_ref().filter(|_| !self.context.state.panels(room)[1]);
         let mut sentence = answered.map(|answered| telling(ui, self.context.session, answered).sentence());
@@ -119,7 +115,7 @@ impl Panes<'_> {
                     }
                     self.export_ui(ui, shown);
                 });
-                // Where it has no room beside them, it stands under them, whole.
+                // If the sentence does not fit next to the buttons, it goes below them.
                 if let Some(sentence) = sentence {
                     ui.add(Label::new(sentence).wrap());
                 }
@@ -134,7 +130,7 @@ impl Panes<'_> {
         Frame::NONE.inner_margin(Margin::same(PANE_MARGIN)).show(ui, |ui| (pane(kind).draw)(ui, context));
     }
 
-    /// All tabs of a strip that has no room for them.
+    /// A menu of all tabs, for a strip that is too narrow.
     fn tabs_ui(&mut self, ui: &mut Ui, shown: PaneKind, tabs: &[PaneKind]) {
         let actions = &mut self.context.actions;
         let response = menu_ui(ui, "»", |ui| {
@@ -151,7 +147,6 @@ impl Panes<'_> {
         response.on_hover_text("All tabs of this strip, which has no room for them.");
     }
 
-    /// The button that gives a pane the whole window, or restores it.
     fn maximise_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
         let maximised = self.context.state.maximised;
         let (rect, response) =
@@ -200,7 +195,6 @@ impl Panes<'_> {
         actions.send(Command::Maximise);
     }
 
-    /// What of a pane goes into files.
     fn export_ui(&mut self, ui: &mut Ui, pane: PaneKind) {
         let actions = &mut self.context.actions;
         let response = menu_ui(ui, EXPORT, |ui| {
@@ -230,10 +224,10 @@ impl Panes<'_> {
     }
 }
 
-/// What is said of a tile, in a tab and while it is dragged: the pane, the first tabs of a strip, or what is
-/// beside each other.
+/// The title of a tile in its tab and while dragged: the pane, the first tabs of a strip, or tiles next to
+/// each other.
 fn title_of(tiles: &Tiles<PaneKind>, tile: TileId) -> String {
-    /// Tabs that are named.
+    /// Number of tabs listed.
     const NAMED: usize = 3;
     match tiles.get(tile) {
         Some(Tile::Pane(pane)) => pane.title().to_owned(),
@@ -250,18 +244,17 @@ fn title_of(tiles: &Tiles<PaneKind>, tile: TileId) -> String {
     }
 }
 
-/// Lets the ground of a strip of tabs be dragged: all of its panes go elsewhere together. It takes no keys.
+/// Makes the empty part of a tab strip draggable, which moves all its panes. It takes no keyboard focus.
 fn ground_ui(ui: &mut Ui, strip: TileId, ground: Rect) {
     let mut inside = ui.new_child(egui::UiBuilder::new().id_salt("ground").max_rect(ground));
     inside.set_clip_rect(ground);
-    // Clicks too, so that a drag begins only where the pointer moves.
+    // Sensing clicks too delays the drag until the pointer moves.
     let response = inside.interact(ground, inside.scope_id().with("strip"), Sense::CLICK | Sense::DRAG);
     if response.on_hover_cursor(egui::CursorIcon::Grab).drag_started() {
         ui.ctx().set_dragged_id(strip.egui_id(Id::unique("panes")));
     }
 }
 
-/// The width of text on a button or a tab.
 fn width_of(ui: &Ui, text: &str) -> f32 {
     let font = egui::TextStyle::Button.resolve(ui.style());
     ui.painter().layout_no_wrap(text.to_owned(), font, Color32::WHITE).size().x
@@ -273,7 +266,7 @@ fn export_width(ui: &Ui) -> f32 {
 
 impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
     fn pane_ui(&mut self, ui: &mut Ui, _tile: TileId, pane: &mut PaneKind) -> UiResponse {
-        // After the tabs and before the pane, which is where Tab goes.
+        // Drawn between tabs and pane, because Tab follows the drawing order.
         if let Some(Strip { place, hidden: tabs, ground }) = self.strips.remove(pane) {
             if let Some((strip, ground)) = ground {
                 ground_ui(ui, strip, ground);
@@ -328,7 +321,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
     }
 
     fn is_tile_draggable(&self, tiles: &Tiles<PaneKind>, tile: TileId) -> bool {
-        // What is behind tabs would take the keys, and has no name: see `ground_ui`.
+        // A strip's background would take keyboard focus without having a name; `ground_ui` replaces it.
         matches!(tiles.get(tile), Some(Tile::Pane(_)))
     }
 
@@ -350,7 +343,7 @@ impl egui_tiles::Behavior<PaneKind> for Panes<'_> {
     }
 
     fn simplification_options(&self) -> SimplificationOptions {
-        // A pane that is alone keeps its tab: its name and its menu.
+        // A single pane keeps its tab, which has its name and menu.
         SimplificationOptions { all_panes_must_have_tabs: true, ..Default::default() }
     }
 

@@ -1,5 +1,4 @@
-//! Timings: what each phase took, each repeat of the search, and how near it came to what its device does at
-//! most.
+//! Timings: time per phase, search time of each repeat, and a roofline plot.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +24,7 @@ pub const PANE: Pane = Pane {
     more: &[],
 };
 
-/// The least height of a figure: in a lower pane it is scrolled to.
+/// Minimum height of a figure; a lower pane scrolls.
 const LEAST_HEIGHT: f32 = 150.0;
 
 fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
@@ -36,7 +35,7 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         return without_run(session, "timings", "Press Run to measure.").ui(ui, palette);
     };
     let phases = per_repeat(record);
-    // Of the run that is shown it was worked out once; what was only asked is of few queries.
+    // Computed once for the run shown; single answers have few queries, so computing is cheap.
     let is_shown = session.has_record(record);
     let roofline = if is_shown {
         session.derived.as_ref().and_then(|derived| derived.roofline.clone())
@@ -81,11 +80,11 @@ fn timings_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     });
 }
 
-/// What a figure shows of a run, in words.
+/// The caption of a figure.
 fn about(record: &RunRecord, figure: TimingsFigure) -> String {
     match figure {
         TimingsFigure::Repeats => {
-            // A rate is of engines that compute every distance.
+            // Only engines that compute all distances have a rate.
             let rate = record
                 .summary
                 .distances_per_second
@@ -100,9 +99,9 @@ fn about(record: &RunRecord, figure: TimingsFigure) -> String {
 
 fn phases_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, palette: &Palette) {
     egui::Grid::new("phases").num_columns(4).spacing([9.0, 2.0]).min_row_height(17.0).show(ui, |ui| {
-        // Nothing here is pressed: lines as low as their text leave the room to the plot.
+        // Nothing is clickable, so lines can be as low as their text.
         ui.spacing_mut().interact_size.y = 17.0;
-        // What is as wide as a run's times comes last.
+        // Columns of varying width come last.
         for name in ["phase", "runs", "median", "range"] {
             ui.label(palette.weak(name));
         }
@@ -158,8 +157,8 @@ fn searches_ui(ui: &mut Ui, phases: &BTreeMap<Phase, Vec<f64>>, size: Vec2, pale
         });
 }
 
-/// FP32 instructions a second over those for each byte, both by decades: the roof that memory and arithmetic
-/// make, and the search below it.
+/// The roofline: FP32 instructions per second against instructions per byte, both logarithmic, with the
+/// search below the limits of memory and arithmetic.
 fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, size: Vec2, palette: &Palette) {
     let weak = |ui: &mut Ui, text: &str| _ = ui.label(palette.weak(text));
     let Some(roofline) = roofline else {
@@ -227,7 +226,7 @@ fn roofline_ui(ui: &mut Ui, record: &RunRecord, roofline: Option<&Roofline>, siz
         });
 }
 
-/// Milliseconds of each repeat, all chunks together, by phase.
+/// Milliseconds of each repeat by phase, summed over chunks.
 fn per_repeat(record: &RunRecord) -> BTreeMap<Phase, Vec<f64>> {
     let mut sums: BTreeMap<Phase, BTreeMap<u32, f64>> = BTreeMap::new();
     for sample in &record.samples {
@@ -236,7 +235,7 @@ fn per_repeat(record: &RunRecord) -> BTreeMap<Phase, Vec<f64>> {
     sums.into_iter().map(|(phase, repeats)| (phase, repeats.into_values().collect())).collect()
 }
 
-/// Least, median and most.
+/// Minimum, median and maximum.
 fn spread(times: &[f64]) -> (f64, f64, f64) {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);

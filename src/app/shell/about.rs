@@ -1,4 +1,4 @@
-//! What the program is and what it runs on, as a report of a fault needs it.
+//! The About window (version and system, for bug reports) and the first hints.
 
 use egui::{Frame, Margin};
 
@@ -9,7 +9,7 @@ use crate::app::prelude::*;
 use crate::version;
 
 impl App {
-    /// Names and values, in the order in which they are shown.
+    /// Names and values, in display order.
     pub(in crate::app) fn about(&self) -> Vec<(&'static str, String)> {
         let mut facts = vec![
             ("Warpscope", version::version()),
@@ -63,7 +63,7 @@ impl App {
         facts
     }
 
-    /// The same as lines, to be pasted.
+    /// Copies the same facts as lines of text.
     pub(in crate::app) fn copy_about(&mut self) {
         let lines: Vec<String> =
             self.about().into_iter().map(|(name, value)| format!("{name}: {value}")).collect();
@@ -72,9 +72,7 @@ impl App {
     }
 }
 
-// What the program is, and what it runs on.
-
-/// The window, when it is open.
+/// Draws the About window while it is open.
 pub fn about_ui(ui: &Ui, facts: &[(&'static str, String)], palette: &Palette, actions: &mut Actions) {
     let mut open = true;
     let window = egui::Window::new("About Warpscope").open(&mut open).collapsible(false).resizable(false);
@@ -82,7 +80,7 @@ pub fn about_ui(ui: &Ui, facts: &[(&'static str, String)], palette: &Palette, ac
         ui.set_max_width((ui.ctx().content_rect().width() - 60.0).min(520.0));
         ui.label("A visual explorer and profiler for exact k-nearest-neighbour search on NVIDIA GPUs.");
         ui.add_space(6.0);
-        // At a large scale it is higher than the window.
+        // At a large scale the content is higher than the window.
         let height = (ui.ctx().content_rect().height() - 160.0).max(60.0);
         ScrollArea::vertical().max_height(height).auto_shrink([false, true]).show(ui, |ui| {
             for (name, value) in facts {
@@ -105,9 +103,7 @@ pub fn about_ui(ui: &Ui, facts: &[(&'static str, String)], palette: &Palette, ac
     }
 }
 
-// What this is, in one glance: shown until it is read.
-
-/// The strip over the panes.
+/// The strip of first-launch hints above the panes.
 pub fn hints_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
     Frame::NONE.fill(palette.field).inner_margin(Margin::symmetric(10, 5)).show(ui, |ui| {
         ui.set_width(ui.available_width());
@@ -135,7 +131,6 @@ pub fn hints_ui(ui: &mut Ui, palette: &Palette, actions: &mut Actions) {
     ui.add_space(2.0);
 }
 
-/// The clouds that ship with the program, in a menu.
 pub fn samples_ui(ui: &mut Ui, actions: &mut Actions) {
     for sample in &SAMPLES {
         menu_entry_ui(ui, Button::new(sample.title), Action::OpenSample(sample), actions)

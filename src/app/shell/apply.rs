@@ -1,5 +1,5 @@
-//! Dispatches the actions of panes and menus to the features, and carries out what is of the window alone:
-//! layout, views, looks. `poll` does so with background tasks and frames.
+//! Dispatches actions to the features and handles those of the window itself: layout, views, looks. `poll`
+//! does the same for background tasks and frames.
 
 use crate::app::context::app::App;
 use crate::app::features::table::FEATURES;
@@ -11,7 +11,6 @@ use crate::app::prelude::*;
 use crate::cloud::PointCloud;
 
 impl App {
-    /// Carries out an action.
     pub(in crate::app) fn apply(&mut self, action: Action) {
         let Some(action) = FEATURES.iter().try_fold(action, |action, feature| (feature.apply)(self, action))
         else {
@@ -62,7 +61,7 @@ impl App {
             Command::Cancel => self.cancel(),
             Command::FitView if self.is_at(PaneKind::Timeline) => self.focus_timeline(),
             Command::FitView => {
-                // All points, and from there where most of them are.
+                // Toggles between all points and the bulk of them.
                 let closer = self.state.plane.window.is_none() && self.state.plane.whole;
                 (self.state.plane.window, self.state.plane.whole) = (None, !closer);
                 if let Some(scene) = self.session.scene() {
@@ -111,14 +110,13 @@ impl App {
     pub(in crate::app) fn show(&mut self, pane: PaneKind) {
         (self.state.pane, self.state.problem_alone) = (pane, false);
         if self.state.tree.tiles.find_pane(&pane).is_none() {
-            // The layout is of an older version.
+            // A layout of an older version may lack the pane.
             crate::app::model::pane::add_pane(&mut self.state.tree, pane);
         }
         self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == pane));
     }
 
-    /// Gives the pane under the pointer the whole window, or, where there is none, the one shown last;
-    /// restores it where it has it.
+    /// Maximises the pane under the pointer, or else the one shown last; restores it if already maximised.
     fn maximise(&mut self) {
         let pointed = PaneKind::ALL.iter().copied().find(|&pane| self.is_at(pane));
         self.state.maximised ^= true;
@@ -132,8 +130,8 @@ impl App {
         self.handles.ctx.set_zoom_factor(self.state.scale);
     }
 
-    /// Stops the task that the status line names and no other: a user who cancels a run may have forgotten
-    /// that a session is still being written.
+    /// Stops only the task that the status line names: a user who cancels a run may have forgotten that a
+    /// session is still being written.
     fn cancel(&mut self) {
         match self.jobs.cancel(&self.session) {
             Some(Cancel::By(cancel)) => cancel(self),
@@ -202,7 +200,7 @@ impl App {
         };
         let view = &mut self.session.timeline;
         let [from, to] = view.shown(&derived.timeline);
-        // Within the frame around every pane.
+        // Inside the margin of every pane.
         let axis = TimeAxis::new(pane.shrink(PANE_MARGIN.into()), [from, to]);
         let pointer = self
             .handles
@@ -222,8 +220,8 @@ impl App {
         }
     }
 
-    /// Zooms to the warp of the picked query and expands its multiprocessor; shows the whole run when there
-    /// is none.
+    /// Zooms to the warp of the picked query and expands its multiprocessor; shows the whole run if it has
+    /// none.
     fn focus_timeline(&mut self) {
         let Some(derived) = &self.session.derived else { return };
         let of_run = |answered: &&Answered| self.session.has_record(&answered.record);
@@ -241,10 +239,10 @@ impl App {
     }
 }
 
-// What happens in each frame before anything is drawn: events of the worker, of loads and of threads.
+// The update before each frame: events of the worker, of loads and of threads.
 
 impl App {
-    /// Takes in what was done in the background, and has done what is wanted now.
+    /// Applies finished background work, and starts what the current state needs.
     pub(in crate::app) fn poll(&mut self) {
         while let Some(said) = self.jobs.next() {
             said(self);
@@ -254,28 +252,27 @@ impl App {
         }
         let (named, later) = self.jobs.activity(&self.session);
         if let Some(later) = later {
-            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the
-            // rest.
+            // Requested in each frame: egui keeps only the earliest requested time.
             self.handles.ctx.request_repaint_after(later);
         }
         self.session.activity = named.map_or(Activity::Idle, |(_, activity)| activity);
     }
 
-    /// Tells the features of the cloud that takes the place of the one that is still shown.
+    /// Notifies the features that another cloud replaces the one still shown.
     pub(in crate::app) fn leave_cloud(&mut self, to: &PointCloud) {
         for feature in FEATURES {
             (feature.leave_cloud)(self, to);
         }
     }
 
-    /// Tells the features that it is shown.
+    /// Notifies the features that a new cloud is shown.
     pub(in crate::app) fn enter_cloud(&mut self) {
         for feature in FEATURES {
             (feature.enter_cloud)(self);
         }
     }
 
-    /// How many background tasks are under way, also short ones; without runs and asks.
+    /// Number of background tasks, short ones included, without runs and queries.
     pub fn tasks(&self) -> usize {
         self.jobs.tasks()
     }
@@ -300,7 +297,7 @@ mod tests {
             .build_eframe(|cc| App::bare(cc, state).expect("a thread for the worker"));
         let session = &mut window.state_mut().session;
         (session.cloud, session.picked) = (Some(cloud(30, 2, 1)), Some(Picked::Row(3)));
-        // Nobody is asked, so that no reply comes, however fast this machine is.
+        // No query is sent, so no reply arrives, however fast the machine is.
         (session.live.asked, session.live.since) = (1, Some(Instant::now() - NOTICED));
         window.run_steps(2);
         window.get_by_label("The query is being answered…");

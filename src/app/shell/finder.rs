@@ -1,5 +1,5 @@
-//! Finding what can be done by a few words: commands, files, what fields and choosers of the window offer,
-//! and what is typed out in full: a path, or k.
+//! Search by a few words: commands, files, options of fields and menus, and text taken literally: a path, or
+//! k.
 
 use std::path::{Path, PathBuf};
 
@@ -15,14 +15,13 @@ use crate::lesson::lessons::{LESSONS, Lesson};
 use crate::run::{EngineChoice, recording};
 use crate::text;
 
-/// Something that can be found.
+/// An entry of the finder.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// As it is listed.
     pub text: String,
-    /// What it does, as a sentence; of a file, where it lies; of what cannot be done, why.
+    /// What it does, as a sentence; for a file, its folder; for an unavailable action, why.
     pub about: String,
-    /// What is done when it is chosen; `None` where that cannot be done.
+    /// `None` if the action is unavailable.
     pub action: Option<Action>,
 }
 
@@ -31,17 +30,15 @@ impl Found {
         Self { text: text.into(), about: about.into(), action: Some(action.into()) }
     }
 
-    /// What cannot be done, and why.
+    /// An unavailable action, and why.
     fn refused(text: impl Into<String>, why: impl Into<String>) -> Self {
         Self { text: text.into(), about: why.into(), action: None }
     }
 }
 
-/// What fits the words, best first: what they spell out, then everything in whose text or sentence all of
-/// them are, the rather the earlier in its text. Without any, all that does not depend on the cloud's
-/// columns, which may be thousands.
+/// The matches, best first: literal interpretations, then entries whose text or sentence contains all words,
+/// ranked by position. Without words, all entries except columns, which may be thousands.
 pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Found> {
-    // The finder itself is open already.
     let commands = Command::all()
         .iter()
         .copied()
@@ -59,12 +56,12 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fo
             rows.extend(of_rows(session));
         }
     }
-    // What the window can do comes before a place that happens to be called so.
+    // Commands rank before rows that happen to match.
     let all = all.into_iter().map(|entry| (0, entry)).chain(rows.into_iter().map(|row| (BEHIND, row)));
     let mut found: Vec<(usize, Found)> =
         all.filter_map(|(behind, entry)| Some((behind + worth(&entry, &words)?, entry))).collect();
     found.sort_by_key(|(worth, _)| *worth);
-    // A bare number is k only where no row is called so.
+    // A bare number means k unless a row has it as its name.
     let is_number = words.iter().all(|word| word.parse::<u64>().is_ok());
     let (named, found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|(worth, _)| is_number && *worth == BEHIND);
@@ -72,18 +69,18 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fo
     order(named).chain(spelled).chain(order(found)).collect()
 }
 
-/// How far rows are behind what begins with a word: as far as a word within another.
+/// Penalty of rows: that of a match inside a word.
 const BEHIND: usize = 4;
 
-/// A word as the window spells it.
+/// Normalises to British spelling, as used in the window.
 fn british(word: &str) -> String {
     word.to_lowercase().replace("color", "colour").replace("neighbor", "neighbour")
 }
 
-/// Less is better; `None` where a word is nowhere.
+/// Rank of a match, lower is better; `None` if a word does not occur.
 fn worth(entry: &Found, words: &[String]) -> Option<usize> {
     let (text, about) = (british(&entry.text), british(&entry.about));
-    // Of a name and a longer one that begins with it, the name is meant.
+    // Whether the match is only the beginning of a longer name.
     let goes_on = |end: usize| text[end..].starts_with(|c: char| c.is_alphanumeric() || c == '-');
     let of_word = |word: &String| match text.find(word.as_str()) {
         Some(0) => Some(usize::from(goes_on(word.len()))),
@@ -96,12 +93,12 @@ fn worth(entry: &Found, words: &[String]) -> Option<usize> {
     words.iter().map(of_word).sum()
 }
 
-// What fields, choosers and menus of the window offer, to be found by name.
+// Options of fields, choosers and menus.
 
-/// The sizes of text and controls that are offered.
+/// UI scales that menus offer.
 pub const SCALES: [f32; 7] = [0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 
-/// Looks, scales, motion, files that were opened lately, samples and lessons.
+/// Looks, scales, motion, recent files, samples and lessons.
 pub fn everywhere(state: &State) -> impl Iterator<Item = Found> {
     let look = |look: Look| {
         Found::new(
@@ -150,7 +147,7 @@ pub fn everywhere(state: &State) -> impl Iterator<Item = Found> {
         .chain(LESSONS.iter().map(lesson))
 }
 
-/// Switches of the search, engines, and colours that need no column.
+/// Search settings, engines, and colours that need no column.
 pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
     let draft = |change: &dyn Fn(&mut Draft)| {
         let mut draft = state.draft.clone();
@@ -200,7 +197,7 @@ pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<It
         .chain(colors)
 }
 
-/// Columns that colour, and columns as axes of Plane and Space.
+/// Colouring by column, and columns as axes of Plane and Space.
 pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
     let axes = session.cloud.iter().flat_map(|cloud| cloud.axes().iter().enumerate());
     let axes = axes.map(|(at, axis)| {
@@ -222,7 +219,7 @@ pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<I
     columns.chain(axes).chain(shown_along(state, session))
 }
 
-/// Rows by their names, as far as these are known and searched.
+/// Rows by name, as far as names are loaded and searched.
 pub fn of_rows(session: &Session) -> impl Iterator<Item = Found> + '_ {
     session.row_names.iter().flat_map(|names| {
         session.name_search.rows().into_iter().map(|row| {
@@ -233,7 +230,7 @@ pub fn of_rows(session: &Session) -> impl Iterator<Item = Found> + '_ {
     })
 }
 
-/// What is drawn along which axis: columns of the cloud, or directions of its projection.
+/// Axes of Plane and Space: columns of the cloud, or directions of its projection.
 fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
     let names: Vec<String> = session
         .scene()
@@ -262,7 +259,7 @@ fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item
 }
 
 fn plane_along(mut view: PlaneView, place: usize, axis: usize) -> Action {
-    // Where the view looked says nothing of another axis.
+    // The window of another axis does not apply.
     (view.axes[place], view.window) = (axis, None);
     Action::SetPlane(view)
 }
@@ -278,9 +275,8 @@ fn color_by(state: &State, by: ColorBy) -> ColorAction {
     ColorAction::Set(view)
 }
 
-// What the words spell out: a file by its path, or k by its number.
+// Literal interpretations: a path, or a value of k.
 
-/// What the words can only mean.
 pub fn spelled(words: &str, mode: Mode, state: &State) -> Vec<Found> {
     let here = std::env::current_dir().unwrap_or_default();
     let k = k(words, state).filter(|_| mode.is_in(Mode::Explorer));
@@ -301,8 +297,7 @@ fn k(words: &str, state: &State) -> Option<Found> {
     Some(Found::new(text, "So many neighbours are asked for.", Action::SetDraft(Box::new(draft))))
 }
 
-/// A file as it is typed or pasted, from a folder on where it is relative; `None` where the words are no
-/// path.
+/// A typed or pasted path, relative to a folder; `None` if the words are not a path.
 pub fn path_in(folder: &Path, words: &str) -> Option<Found> {
     let typed = unquoted(words)?;
     let path = match typed.strip_prefix("~/").zip(std::env::home_dir()) {
@@ -314,7 +309,7 @@ pub fn path_in(folder: &Path, words: &str) -> Option<Found> {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
         return Some(Found::new(format!("Open {name}"), path.display().to_string(), Action::OpenPath(path)));
     }
-    // Of a few words that are no file nobody says that a file is missing.
+    // A few words that match no file are not reported as a missing file.
     let looks_like_one = typed.contains('/') || (cfg!(windows) && typed.contains('\\'));
     looks_like_one.then(|| {
         let why = if file.is_dir() { "That is a folder; name a file in it" } else { "There is no such file" };
@@ -322,7 +317,7 @@ pub fn path_in(folder: &Path, words: &str) -> Option<Found> {
     })
 }
 
-/// As file managers and shells give a path: in quotes, or as a URL.
+/// Strips quotes or the URL scheme of a path from a shell or file manager.
 fn unquoted(words: &str) -> Option<String> {
     let words = words.trim();
     let bare =
@@ -331,7 +326,7 @@ fn unquoted(words: &str) -> Option<String> {
     (!path.is_empty()).then_some(path)
 }
 
-/// The path of a URL, whose other signs are `%` and two digits.
+/// Decodes percent-encoding.
 fn decoded(path: &str) -> String {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();

@@ -18,50 +18,50 @@ use crate::app::prelude::*;
 use crate::cloud::formats::FormatError;
 use crate::lesson::moments;
 
-/// How long the first answer may take.
+/// Time limit for the first answer.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// What the window is to show.
+/// What to show and render.
 #[derive(Clone, Debug, Default)]
 pub struct Headless {
-    /// A file to open; without one, the generated cloud of the first start.
+    /// A file to open; without one, the generated cloud of the first launch.
     pub file: Option<PathBuf>,
-    /// A cloud to generate, without a file.
+    /// A generator spec, used without a file.
     pub generator: Option<String>,
-    /// How many rows are queries, and how often they are searched; as usual where nobody says.
+    /// Number of sampled queries and of repeats; defaults if `None`.
     pub queries: Option<u32>,
     pub repeats: Option<u32>,
-    /// A lesson, by its number, instead of the explorer.
+    /// A lesson, by number, instead of the explorer.
     pub lesson: Option<u32>,
-    /// The position in it; where its part begins, where it is not said.
+    /// Position in the lesson; defaults to the start of its excerpt.
     pub at: Option<usize>,
-    /// Whether the lesson has the whole window, with large type.
+    /// Whether the lesson fills the window, with large type.
     pub presenter: bool,
     /// Width and height in pixels.
     pub size: [u32; 2],
     pub look: Look,
-    /// Pixels for a point; 1 is the usual size of text.
+    /// Pixels per point; 1 is the normal text size.
     pub scale: f32,
-    /// One pane alone, instead of the window.
+    /// A single pane to draw instead of the window.
     pub pane: Option<Alone>,
 }
 
-/// A pane as a picture for others.
+/// A picture of a single pane.
 #[derive(Clone, Debug)]
 pub struct Alone {
     pub pane: PaneKind,
-    /// What it is laid out for; [`PictureSize::Window`] has the size of the window.
+    /// [`PictureSize::Window`] uses the window's size.
     pub size: PictureSize,
-    /// What stands over it; what it shows, where nobody says.
+    /// `None` uses the pane's default title.
     pub title: Option<String>,
     pub legend: bool,
     pub names: bool,
 }
 
-/// Opens the app, waits until it is answered, and writes what the window shows, as the files' endings say.
+/// Opens the app, waits for the answer, and writes the window to files in the formats of their extensions.
 ///
 /// # Errors
-/// When there is no graphics adapter, when the file cannot be read, or when a picture cannot be written.
+/// If there is no graphics adapter, the file cannot be read, or a picture cannot be written.
 pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     check_memory(show.size)?;
     check_adapter()?;
@@ -70,19 +70,18 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
     let needs_run = show.lesson.is_none();
     let (look, alone) = (show.look, show.pane.clone());
     let scale = show.scale.clamp(*SCALES.start(), *SCALES.end());
-    // In points: the scale makes pixels of them.
+    // In points; the scale converts them to pixels.
     let [width, height] = show.size.map(|pixels| pixels as f32 / scale);
-    // A sign in a file's name that no font has is a box, as in a window: the harness, made for tests, would
-    // panic.
+    // Draws characters missing from the fonts as boxes, as in a window; by default the test harness panics.
     let mut harness =
         Harness::builder().with_size([width, height]).allow_missing_glyphs().wgpu().build_eframe(move |cc| {
             let mut state = State { look, scale, ..State::default() };
-            // What is shown is worked out for what is in sight.
+            // Before the first frame, because only visible panes are computed.
             if let Some(alone) = &alone {
                 (state.tree, state.plane.names, state.space.names) =
                     (single_layout(alone.pane), alone.names, alone.names);
             }
-            // In a picture nothing can be dragged.
+            // Hides the dragging hint: a picture is not interactive.
             state.lesson.has_dragged = true;
             state.lesson.presenter_look =
                 if look == Look::System { state.lesson.presenter_look } else { look };
@@ -111,7 +110,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
                 return Ok(());
             }
             let app = harness.state();
-            // Nobody is there to answer.
+            // Dialogs cannot be answered here.
             if let Some(dialog) = &app.session().parts {
                 return Err(FormatError::Ambiguous {
                     parts: dialog.parts.clone(),
@@ -159,7 +158,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
     match show.lesson {
         None if recorded => wait(&mut harness, "answer", &mut |app| {
             let session = app.session();
-            // What a session shows beside a run, if it shows one: a projection, colours.
+            // Wait for what a session may show with a run: a projection, colours.
             let listed = session.file_columns().is_some()
                 || session.cloud.as_ref().is_none_or(|cloud| cloud.file().is_none());
             let still = listed
@@ -189,7 +188,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
                     app.session().engines.iter().all(|status| status.device.is_some())
                 })?;
                 harness.state_mut().send(crate::app::model::commands::command::Command::CompareEngines);
-                // However long it takes: engines predicted to take more than a minute are left out.
+                // No time limit: engines predicted to take more than a minute are skipped anyway.
                 wait_for(&mut harness, "answer of all engines", Duration::MAX, &mut |app| {
                     app.session().contest.under_way().is_none() && !app.is_busy()
                 })?;
@@ -201,7 +200,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
             let app = harness.state_mut();
             if let (Some(at), Some(player)) = (show.at, &app.session().lesson.player) {
                 let at = moments::check(&player.take().recording, at)?;
-                // Also a position that the lesson's part leaves out.
+                // The position may be outside the lesson's excerpt.
                 app.send(LessonAction::SetWhole(true));
                 app.send(LessonAction::Seek(at));
             }
@@ -212,7 +211,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
     }
     harness.run_steps(4);
     let started = Instant::now();
-    // Neighbours, which is in sight only now, shows what the file has beside coordinates.
+    // Neighbours becomes visible only now, and reads the file's other columns.
     while harness.state().is_reading_beside() {
         if started.elapsed() > PATIENCE {
             bail!("the file's other columns are not read within {} s", PATIENCE.as_secs());
@@ -242,7 +241,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
     files.iter().map(|file| write_picture(file, &picture)).collect()
 }
 
-/// Writes what the app shows, drawn once more: one pane alone, or shapes.
+/// Redraws the app and writes it: a single pane, or vector shapes.
 fn save(show: &Headless, app: &App, files: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let render_state =
         app.handles.render_state.as_ref().context("there is no graphics adapter to draw with")?;
@@ -270,10 +269,10 @@ fn save(show: &Headless, app: &App, files: &[PathBuf]) -> anyhow::Result<Vec<Pat
     files.iter().map(written).collect()
 }
 
-/// Writes a picture as a PNG.
+/// Writes a PNG.
 ///
 /// # Errors
-/// When it cannot be written.
+/// If the file cannot be written.
 pub fn write_picture(png: &Path, picture: &egui::ColorImage) -> anyhow::Result<PathBuf> {
     crate::app::features::export::write_png(png, picture, None)
         .map_err(|error| anyhow!(error))

@@ -1,4 +1,4 @@
-//! The lesson's part of the window: lessons left, the picture in the middle, question and player below.
+//! The lesson's layout: lessons on the left, the picture in the centre, question and player below.
 
 use egui::{CentralPanel, Frame, Margin, Panel};
 
@@ -13,34 +13,34 @@ use crate::app::features::lesson::state::LessonAction;
 use crate::app::features::lesson::state::session::{Presenting, lesson_of};
 use crate::app::prelude::*;
 
-/// Windows lower than this, in points, as at a large scale, leave the player's second row to the menus.
+/// Below this window height in points, as at a large scale, menus replace the player's second row.
 const LOW: f32 = 520.0;
 
-/// The size of the picture's text, beside panels.
+/// Text size of the picture next to panels.
 const TEXT: f32 = 13.0;
 
-/// Of the presenter: lines and columns of text that fill the window. On a projector of 1280 × 720 nothing is
-/// smaller than 18.
+/// Lines and columns of text that fill the presenter's window. On a projector of 1280 × 720 the smallest text
+/// is 18 points.
 const LINES: f32 = 36.0;
 const COLUMNS: f32 = 64.0;
 
-/// Of a question beside panels: the least height in points, that of most questions.
+/// Minimum height of a question next to panels, in points; most questions fit.
 const LEAST_ASKED: f32 = 132.0;
 
-/// What is below the picture has smaller type, by this: 18 on that projector.
+/// Scale of text below the picture: 18 points on that projector.
 const SMALLER: f32 = 0.9;
 
-/// Height, in lines of text, of what is below the picture when it is presented: the player, or a question in
-/// its place, so that the picture stays where it is when one opens.
+/// Height below the picture when presenting, in lines of text. The player and the question have the same
+/// height, so that the picture does not move when a question opens.
 const BELOW: f32 = 8.6;
 
 impl App {
-    /// Everything between the menus and the status line.
+    /// Draws everything between the menus and the status line.
     pub(in crate::app) fn lesson_ui(&mut self, ui: &mut Ui, palette: &'static Palette) {
         let (presenting, look) = (self.session.lesson.presenting, self.look());
         let panel = Frame::NONE.fill(palette.panel);
         let window = ui.ctx().content_rect().size();
-        // Where there is no room for both, the picture comes first.
+        // If there is no room for both, the picture takes precedence.
         if self.state.show_problem && presenting == Presenting::No && window.x >= 900.0 {
             let side = panel.inner_margin(Margin::symmetric(10, 6));
             Panel::left("lessons")
@@ -79,12 +79,12 @@ impl App {
                 controls_ui(ui, player, controls, actions);
             });
         }
-        // The question also where there is only the picture: without it, nobody knows what is asked.
+        // Also when only the picture is shown, which would be meaningless without the question.
         if let Some((player, quiz)) = player.zip(quiz) {
             let frame = Frame::NONE
                 .fill(palette.field)
                 .inner_margin(Margin::symmetric(12, if presented { 4 } else { 8 }));
-            // Beside panels it is as high as what it holds, but seldom another height than before.
+            // Next to panels, the height fits the content but rarely changes.
             let highest = if presented { 64.0 } else { window.y * 0.4 };
             let panel = below("question", text, presented);
             let panel = if presented { panel } else { panel.min_size(LEAST_ASKED.min(highest)) };
@@ -143,13 +143,12 @@ impl App {
     }
 }
 
-/// A panel below the picture.
 fn below(name: &'static str, text: f32, presented: bool) -> Panel {
     let panel = Panel::bottom(name);
     if presented { panel.exact_size(text * BELOW) } else { panel }
 }
 
-/// While there is nothing to show: what is going on, or why nothing is.
+/// Placeholder: what is loading, or why nothing is shown.
 fn waiting_ui(
     ui: &mut Ui,
     error: Option<&str>,

@@ -1,12 +1,12 @@
-//! The window itself: its content, what it does each frame, and how it is drawn without a display.
+//! The window: its content, its update each frame, and rendering without a display.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `apply` | dispatches actions and frames to the features; carries out what is of the window alone |
-//! | `window` | opens it and drives its frames; keys as commands |
-//! | `ui`, `lesson`, `panels` | menus, panels, status line, the lesson: draw, read, and send actions |
-//! | `about` | what the program is and runs on, and the first hints |
-//! | `finder` | commands by name |
+//! | `apply` | dispatches actions and frames to the features; handles actions of the window itself |
+//! | `window` | opens the window and runs its frames; maps keys to commands |
+//! | `ui`, `lesson`, `panels` | menus, panels, status line, the lesson: draw the state and send actions |
+//! | `about` | the About window and the first hints |
+//! | `finder` | search for commands by name |
 //! | `headless` | renders the window without a display |
 
 pub mod about;
@@ -15,7 +15,7 @@ pub mod finder;
 pub mod headless;
 pub mod lesson;
 pub mod panels {
-    //! The panels around the panes, and the dialogs over them.
+    //! Panels around the panes, and dialogs.
 
     pub mod engine;
     pub mod finder;

@@ -1,5 +1,4 @@
-//! The window's parts: menus above, the problem left, the selection right, the status line below, panes in
-//! the middle.
+//! The window's layout: menus above, problem left, selection right, status line below, panes in the centre.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -20,7 +19,7 @@ use crate::app::panes::{self};
 use crate::app::prelude::*;
 use crate::lesson::lessons::LESSONS;
 
-/// Points of the screen that the titles of tabs need, to be read without scrolling through them.
+/// Minimum width for tab titles to be readable without scrolling, in screen points.
 const TABS: f32 = 480.0;
 
 impl App {
@@ -40,8 +39,8 @@ impl App {
         Panel::top("menus")
             .frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(8, 3)))
             .show(ui, |ui| self.menus_ui(ui));
-        // What stands below and on the right has its place now, as it is around the panes, and is drawn after
-        // them: Tab goes through the widgets in the order in which they are drawn.
+        // The panels below and on the right reserve their space now and are drawn after the panes, because
+        // Tab follows the drawing order.
         let below = Panel::bottom("status")
             .frame(Frame::NONE.fill(palette.panel).inner_margin(Margin::symmetric(10, 4)));
         let below = below
@@ -85,11 +84,11 @@ impl App {
             right.show(ui, |ui| ui.allocate_space(ui.available_size()).1).inner
         });
         CentralPanel::default().frame(Frame::NONE.fill(palette.canvas)).show(ui, |ui| {
-            // Where they would take the panes' room, they stay away.
+            // Hidden if they would take the panes' room.
             if self.state.hints && ui.available_width() > 560.0 {
                 super::about::hints_ui(ui, palette, &mut self.actions);
             }
-            // The tiles are moved by egui_tiles itself, while panes read the rest of the state.
+            // egui_tiles mutates the tree while panes read the rest of the state.
             let one_pane = self.state.has_one_pane();
             let mut tree =
                 std::mem::replace(&mut self.state.tree, egui_tiles::Tree::empty(Id::unique("panes")));
@@ -107,8 +106,8 @@ impl App {
                 root: tree.root,
                 strips: HashMap::new(),
             };
-            // Where panes beside or above each other would be too small to be read, there is one, and the
-            // others are chosen.
+            // If panes next to each other would be too small, only one is shown, with a chooser for the
+            // others.
             let (room, least) = (ui.available_size(), least_room(&tree));
             let alone = self.state.maximised || room.x < least.x.max(TABS) || room.y < least.y;
             if alone && !one_pane {
@@ -140,7 +139,7 @@ impl App {
         });
     }
 
-    /// A pane alone, as others are shown it.
+    /// Draws one pane for a picture.
     fn picture_ui(&mut self, ui: &mut Ui, picture: &Picture, palette: &'static Palette) {
         self.pane_rects = [(picture.pane, ui.ctx().content_rect())].into();
         let mut context = PaneContext {
@@ -156,7 +155,7 @@ impl App {
             .show(ui, |ui| panes::picture::picture_ui(ui, picture, &mut context));
     }
 
-    /// What lies over everything else.
+    /// Draws dialogs over everything else.
     fn dialogs_ui(&mut self, ui: &Ui, palette: &Palette) {
         for feature in FEATURES {
             (feature.dialogs)(self, ui, palette);
@@ -269,7 +268,7 @@ impl App {
     }
 }
 
-/// Draws into a place that was kept for it.
+/// Draws into a reserved rectangle.
 fn in_place(ui: &mut Ui, name: &str, place: Rect, add: impl FnOnce(&mut Ui)) {
     let layout = Layout::top_down(Align::Min);
     let mut inside = ui.new_child(egui::UiBuilder::new().id_salt(name).max_rect(place).layout(layout));
@@ -277,7 +276,6 @@ fn in_place(ui: &mut Ui, name: &str, place: Rect, add: impl FnOnce(&mut Ui)) {
     add(&mut inside);
 }
 
-/// The files that were opened lately.
 fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
     ui.add_enabled_ui(!recent.is_empty(), |ui| {
         menu_ui(ui, "Open recent", |ui| {
@@ -292,7 +290,7 @@ fn recent_ui(ui: &mut Ui, recent: &[PathBuf], actions: &mut Actions) {
     });
 }
 
-/// Undo or redo in a menu, with what it is of.
+/// Undo or redo as a menu entry, naming the step.
 fn step_ui(ui: &mut Ui, command: Command, name: Option<&str>, actions: &mut Actions) {
     let text = name.map_or(command.text().to_owned(), |name| format!("{} {name}", command.text()));
     let keys = command.shortcut().map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
@@ -303,7 +301,7 @@ fn step_ui(ui: &mut Ui, command: Command, name: Option<&str>, actions: &mut Acti
     }
 }
 
-/// While a file hovers over the window: that it may be dropped.
+/// Highlights the window as a drop target while a file is dragged over it.
 fn drop_target_ui(ui: &Ui, palette: &Palette) {
     if ui.input(|input| input.raw.hovered_files.is_empty()) {
         return;

@@ -1,4 +1,4 @@
-//! The window opens, and lives frame by frame.
+//! Opens the window and runs its frames.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,17 +15,17 @@ use crate::app::look::focus::{pass_by, ring_ui};
 use crate::app::model::Mode;
 use crate::app::prelude::*;
 
-/// The name that desktops know the window by, and folders.
+/// The application id for desktops, and the name of its folders.
 const APP: &str = "warpscope";
 
-/// Of a window that is opened for the first time, in points.
+/// Default size, in points.
 const SIZE: [u32; 2] = [1280, 800];
 
-/// Opens the window, with a file if one is given and on a lesson if one is named, and returns when it is
-/// closed. `on_start` gets what asks the window to close, and says whether there is one.
+/// Opens the window with an optional file or lesson; returns when it is closed. `on_start` receives a
+/// function that asks the window to close and returns whether there is one.
 ///
 /// # Errors
-/// When there is no display or no graphics adapter, in one sentence.
+/// If there is no display or no graphics adapter, in one sentence.
 pub fn run(
     file: Option<PathBuf>,
     lesson: Option<u32>,
@@ -46,11 +46,11 @@ pub fn run(
     }
     check_memory(SIZE)?;
     let mut options = eframe::NativeOptions { viewport, persist_window: true, ..Default::default() };
-    // With the adapter's clock, where it has one: what a frame has time for is learnt from it.
+    // Enables GPU timestamps if available; the frame budget adapts to them.
     if let eframe::egui_wgpu::WgpuSetup::CreateNew(setup) = &mut options.wgpu_options.wgpu_setup {
         setup.device_descriptor = Arc::new(gpu::device_descriptor);
     }
-    // Before eframe reads its own file, which may have to be put aside.
+    // Before eframe reads its own file, which may have to be set aside.
     let beginning = eframe::storage_dir(APP).map(|folder| settings::begin(&folder));
     let start = beginning.as_ref().map(|beginning| Arc::clone(&beginning.start));
     let window = Arc::new(OnceLock::<egui::Context>::new());
@@ -58,9 +58,9 @@ pub fn run(
     on_start({
         let (window, start, leaves) = (Arc::clone(&window), start.clone(), Arc::clone(&leaves));
         Box::new(move || {
-            // Whoever stops a start has not seen it fail.
+            // Stopping the program during start-up does not count as a failed start.
             start.iter().for_each(|start| start.over());
-            // Nobody may be there to answer a question.
+            // There may be no user to answer a question.
             leaves.store(true, Ordering::Relaxed);
             window.get().map(close).is_some()
         })
@@ -78,7 +78,7 @@ pub fn run(
             Ok(Box::new(app))
         }),
     );
-    // That there is no window to be had is said, and is no fault of what was kept.
+    // A missing display is reported, and does not count as a failed start.
     if let Some(start) = start {
         start.over();
     }
@@ -92,7 +92,7 @@ fn close(ctx: &egui::Context) {
 
 fn why_closed(error: &eframe::Error) -> String {
     match error {
-        // With the place in the library's source before the reason.
+        // The message starts with a position in the library's source.
         eframe::Error::WinitEventLoop(why) => {
             let why = why.to_string();
             let set = |name: &&str| {
@@ -141,12 +141,12 @@ impl eframe::App for App {
         } else {
             crate::app::model::commands::command::Mode::Explorer
         };
-        // A dialog has the keys to itself, and the finder's own close it.
+        // A dialog captures all keys; the finder closes with its own.
         let (dialog, finder) = (self.session.has_dialog(), self.session.finder.is_some());
         if let Some(quiz) = lesson.quiz.as_ref().filter(|_| lesson.open && !dialog) {
             crate::app::features::lesson::ask::keys(ui.ctx(), quiz, &mut self.actions);
         }
-        // While the query is held, Escape puts it back.
+        // While the query is dragged, Escape restores it.
         let busy = self.session.activity.is_busy() && !self.session.live.is_held();
         let marked = lesson
             .player
@@ -155,12 +155,12 @@ impl eframe::App for App {
         let presents = lesson.presenting != crate::app::features::lesson::state::session::Presenting::No;
         let of_lesson = lesson.open && (marked || presents || lesson.zoom.is_some());
         let cancels = (busy || self.state.maximised || of_lesson) && !lesson.touch.held;
-        // Escape closes what is read first.
+        // Escape closes these windows first.
         let cancels = cancels && !self.session.help && !self.session.about && self.session.manual.is_none();
         let allows = |command| match command {
             Command::Find => finder || !dialog,
             Command::Cancel => cancels && !dialog,
-            // Space is also how a button is pressed by keys.
+            // Space also presses the focused button.
             Command::PlayWalk => {
                 !dialog
                     && matches!(self.session.walked, Walked::Ready(_))
@@ -179,20 +179,19 @@ impl eframe::App for App {
         pass_by(ui.ctx());
         self.window_ui(ui);
         ring_ui(ui.ctx(), Palette::of(self.look(), ui.visuals()));
-        // After what the fields say: where frames are slow, a number and the keys that run it come in one.
+        // After the fields: in slow frames, typing a number and the key that runs it arrive together.
         for action in self.actions.take().into_iter().chain(commands.take()) {
             self.apply(action);
-            // What an action changed is seen in the next frame.
+            // The effect of an action is visible in the next frame.
             ui.ctx().request_repaint();
         }
         self.watch_history();
-        // A file that somebody names is no fault of what was kept.
+        // A failure to open a file named by the user is not the fault of saved settings.
         self.start.drawn(self.is_named || self.has_begun());
         self.gives_up = ui.ctx().text_edit_focused() || ui.ctx().dragged_id().is_some();
     }
 
-    /// eframe keeps where the window was, and how wide its panels, in a file that it does not write whole or
-    /// not at all.
+    /// eframe saves window position and panel widths in a file that it does not write atomically.
     fn save(&mut self, _storage: &mut dyn eframe::Storage) {
         self.keep();
     }
@@ -202,16 +201,15 @@ impl eframe::App for App {
     }
 }
 
-// Keys that are pressed, as commands.
+// Keyboard shortcuts.
 
-/// Sends the commands of a mode whose keys were pressed. Once per frame, outside all menus. The keys of those
-/// that `allows` refuses are left to whoever else wants them: where nothing is to be cancelled, Escape closes
-/// menus and dialogs.
+/// Sends the commands of a mode whose keys were pressed; called once per frame, outside menus. Keys of
+/// commands that `allows` refuses are not consumed: with nothing to cancel, Escape closes menus and dialogs.
 pub fn shortcuts(ctx: &egui::Context, mode: Mode, allows: impl Fn(Command) -> bool, actions: &mut Actions) {
-    // In the explorer a mark or a row that has the focus leaves letters to the commands; the lesson's
-    // questions take them.
+    // In the explorer only text fields capture letters; in the lesson any focused widget does, because
+    // questions take keys.
     let typing = if mode == Mode::Lesson { ctx.egui_wants_keyboard_input() } else { ctx.text_edit_focused() };
-    // To egui, keys without Shift are pressed with Shift too: those that ask for it are asked first.
+    // egui matches keys without Shift even if Shift is pressed, so shortcuts with Shift are checked first.
     let shifted = Command::all()
         .iter()
         .copied()
@@ -231,16 +229,16 @@ pub fn shortcuts(ctx: &egui::Context, mode: Mode, allows: impl Fn(Command) -> bo
     }
 }
 
-/// Other keys for the same.
+/// Alternative keys.
 fn also(command: Command, input: &mut egui::InputState) -> bool {
     match command {
-        // Larger is ⌘= or ⌘+, and a keyboard may need Shift for either; ? always needs it.
+        // "Larger" is ⌘= or ⌘+, and some keyboards need Shift for either; ? always needs it.
         Command::ScaleUp => input.consume_key(Modifiers::COMMAND, Key::Plus),
-        // The finder also finds rows, which is what Find means elsewhere.
+        // The finder also finds rows, which Ctrl+F suggests.
         Command::Find => input.consume_key(Modifiers::COMMAND, Key::F),
         Command::Redo => input.consume_key(Modifiers::COMMAND, Key::Y),
         Command::Shortcuts => input.consume_key(Modifiers::SHIFT, Key::Questionmark),
-        // A presenter's remote control has these.
+        // Keys of presentation remotes.
         Command::StepForward => input.consume_key(Modifiers::NONE, Key::PageDown),
         Command::StepBack => input.consume_key(Modifiers::NONE, Key::PageUp),
         _ => false,

@@ -1,14 +1,14 @@
-//! What the window keeps between two starts, in a folder of the user's.
+//! Settings that persist between launches, in a folder of the user's.
 //!
-//! | file | holds |
+//! | file | contents |
 //! |---|---|
-//! | `state.json` | the window's [`State`], and what was open; written whole or not at all |
-//! | `state.lock` | nothing: who writes `state.json` holds it |
-//! | `starting` | a start that is not over yet, see [`Start`] |
-//! | `app.ron` | eframe's own: the window's place, its panels' widths; in the first version the state too |
+//! | `state.json` | the window's [`State`], and what was open; written atomically |
+//! | `state.lock` | empty; locked while `state.json` is written |
+//! | `starting` | marks a launch in progress, see [`Start`] |
+//! | `app.ron` | eframe's own: window position, panel widths; in the first version the state too |
 //!
-//! Several windows may be open. Each keeps what was changed in it, and leaves the rest as the others wrote
-//! it, see [`merge`].
+//! Several windows may be open. Each saves what was changed in it and keeps what the others wrote, see
+//! [`merge`].
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -22,22 +22,20 @@ use serde_json::{Map, Value};
 use crate::app::model::State;
 use crate::{export, files};
 
-/// The first value in the file.
 const FORMAT: &str = "warpscope state";
 
 /// The version of the file. It is raised when a program that knows only the previous one would misread it;
 /// fields that are merely added are ignored by older programs.
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// A state is a few KB; a larger file is none.
+/// A state is a few KB; a larger file is not one.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// The settings of a window and the session that it had, as `state.json` holds them.
+/// The contents of `state.json`: settings and open session of a window.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Content {
-    /// The fields of [`State`].
     pub state: Map<String, Value>,
-    /// What was open, as `App::put_down` gives it.
+    /// What was open, as returned by `App::put_down`.
     pub last: Option<String>,
 }
 
@@ -45,13 +43,13 @@ impl Content {
     pub fn of(state: &State, last: Option<String>) -> Self {
         let state = match serde_json::to_value(state) {
             Ok(Value::Object(fields)) => fields,
-            // Never in practice: all of it is plain data.
+            // Unreachable: a state is plain data.
             _ => Map::new(),
         };
         Self { state, last }
     }
 
-    /// The state, with the default for each field that does not make sense.
+    /// The state, with defaults for invalid fields.
     fn to_state(&self) -> State {
         let read = |fields: Map<String, Value>| serde_json::from_value::<State>(Value::Object(fields));
         let whole = read(self.state.clone()).or_else(|_| {
@@ -62,7 +60,7 @@ impl Content {
     }
 }
 
-/// The file as it is written.
+/// The file, for writing.
 #[derive(Serialize)]
 struct Written<'a> {
     format: &'a str,
@@ -72,7 +70,7 @@ struct Written<'a> {
     last: &'a Option<String>,
 }
 
-/// The file as it is read.
+/// The file, for reading.
 #[derive(Deserialize)]
 struct Stored {
     format: String,
@@ -85,15 +83,15 @@ struct Stored {
     last: Option<String>,
 }
 
-/// What a file turned out to be.
+/// The result of reading the file.
 enum Found {
     Nothing,
     This(Content),
-    /// A later version wrote it: the two schema versions and the program differ, as a sentence.
+    /// Written by a later version; a sentence with both schema versions and the program's.
     Later(String),
-    /// It is there, and makes no sense for this reason.
+    /// Invalid contents, and why.
     Damaged(String),
-    /// It cannot be read now, for this reason.
+    /// Cannot be read now, and why.
     Unreadable(String),
 }
 
@@ -119,10 +117,10 @@ fn find(path: &Path) -> Found {
     }
 }
 
-/// Puts a file out of the way, under a name that is not taken. `None` if there was none.
+/// Renames a file to an unused name. `None` if there is no file.
 ///
 /// # Errors
-/// Those of the system.
+/// As reported by the system.
 fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
     if !path.try_exists()? {
         return Ok(None);
@@ -141,36 +139,35 @@ fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
     Ok(None)
 }
 
-/// A window's hold on what is kept.
+/// A window's access to the saved settings.
 #[derive(Debug)]
 pub struct Kept {
     folder: PathBuf,
-    /// What this window had when it last read or wrote the file: what differs from it was changed here.
+    /// The contents when this window last read or wrote the file; differences to it were made here.
     base: Content,
-    /// What a later version wrote, or cannot be read, is left alone.
+    /// False if a later version wrote the file or it cannot be read: it is then left alone.
     writes: bool,
-    /// How long another window is waited for that writes.
+    /// How long to wait for another window to finish writing.
     patience: Duration,
 }
 
-/// Another window writes for milliseconds; one that hangs must not make this one hang.
+/// Writing takes milliseconds; a window that hangs must not block this one.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How a window begins.
+/// The result of [`begin`].
 #[derive(Debug)]
 pub struct Beginning {
     pub kept: Kept,
     pub start: Arc<Start>,
-    /// What was kept; `None` where nothing was, or by the first version, which kept it in eframe's file.
+    /// The saved state; `None` without one, or if only the first version's exists in eframe's file.
     pub found: Option<(State, Option<String>)>,
-    /// Whether `state.json` was never there: then the first version's may be.
+    /// Whether `state.json` never existed, so that the first version's state may.
     pub is_first: bool,
-    /// What the user should know.
     pub warnings: Vec<String>,
 }
 
-/// Begins a start that keeps its state in a folder. After two that failed, or where the state cannot be read,
-/// that is put aside. To be called before eframe reads its own file.
+/// Begins a launch with settings in a folder. After two failed launches, or if the state is unreadable, the
+/// files are set aside. Must be called before eframe reads its own file.
 pub fn begin(folder: &Path) -> Beginning {
     let mut warnings = Vec::new();
     if let Err(why) = fs::create_dir_all(folder) {
@@ -191,7 +188,7 @@ pub fn begin(folder: &Path) -> Beginning {
         warnings.push(format!("two starts failed, so this one is clean; {what}"));
         warnings.extend(aside.into_iter().filter_map(Result::err).map(|why| cannot_keep(&why, folder)));
     }
-    // eframe reads its file whole, whatever it is.
+    // eframe reads its file completely, whatever its size.
     let frame = folder.join("app.ron");
     if files::read_small(&frame, MOST_BYTES).is_err_and(|why| why.kind() != io::ErrorKind::NotFound) {
         warnings.extend(set_aside(&frame).err().map(|why| cannot_keep(&why, folder)));
@@ -251,10 +248,10 @@ impl Kept {
         &self.folder
     }
 
-    /// Keeps a state and what is open.
+    /// Saves the state and what is open.
     ///
     /// # Errors
-    /// A sentence, where the file cannot be written.
+    /// A sentence, if the file cannot be written.
     pub fn write(&mut self, state: &State, last: Option<String>) -> Result<(), String> {
         let mine = Content::of(state, last);
         if !self.writes || mine == self.base {
@@ -290,8 +287,8 @@ impl Kept {
     }
 }
 
-/// Holds `state.lock` until it is dropped, so that what another window writes is not lost between reading and
-/// writing. When the patience is over, it goes on without.
+/// Locks `state.lock` until dropped, so that no other window writes between our reading and writing.
+/// Continues without the lock after `patience`.
 fn alone(folder: &Path, patience: Duration) -> Option<File> {
     let file = files::open_regular(
         &folder.join("state.lock"),
@@ -310,17 +307,16 @@ fn alone(folder: &Path, patience: Duration) -> Option<File> {
     }
 }
 
-// What several windows keep in one file: each puts in what was changed in it, and leaves the rest as it finds
-// it.
+// Merging the changes of several windows into one file.
 
-/// The field of files that were opened, which come together from all windows.
+/// The field of recent files, merged from all windows.
 const RECENT: &str = "recent";
 
-/// The field of what was chosen of files' columns, which does too.
+/// The field of column choices, also merged.
 const FILE_ROLES: &str = "file_roles";
 
-/// `base` is what this window had when it last read or wrote the file, `mine` what it has now, and `theirs`
-/// the file. Where both changed a field, this window is the later one. Fields that only the file has stay.
+/// Three-way merge: `base` is what this window last read or wrote, `mine` its current contents, `theirs` the
+/// file. If both changed a field, this window wins. Fields that only the file has are kept.
 pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
     let mut state: Map<String, Value> = theirs.state.clone();
     for (key, value) in &mine.state {
@@ -343,8 +339,8 @@ pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
     Content { state, last }
 }
 
-/// This window's entries, then those that others added; without what others have forgotten since, and as
-/// others have changed them where this window did not. Entries of one `key` are one.
+/// Merges lists: this window's entries, then those that others added. Entries that others removed are
+/// dropped; changes by others are kept unless this window changed the entry too. `key` identifies an entry.
 fn together(
     base: Option<&Value>,
     mine: &Value,
@@ -365,33 +361,31 @@ fn together(
     Value::Array(kept.chain(added).take(most).collect())
 }
 
-// Starts that fail. A file says that one is under way, and how many failed before it; it is removed once the
-// window is there and shows what it went on with, or is closed. What it went on with may be what it fails by:
-// a state that no window can show, a file that takes the program down.
+// Detection of failed launches. A file marks a launch in progress and counts the failed ones before it. It is
+// removed once the window shows what it restored, or is closed. The restored state may be the cause of the
+// failure: one that no window can show, or a file that crashes the program.
 
-/// After so many failed starts in a row, the next one has nothing to fail by.
+/// After this many failed launches in a row, the next one starts clean.
 const FAILED: u32 = 2;
 
-/// Frames that are drawn before a start may be over.
+/// Frames to draw before a launch may count as successful.
 const FRAMES: u32 = 3;
 
-/// A start that is under way. If the program ends without a word, the file stays.
+/// A launch in progress. If the program crashes, the marker file remains.
 #[derive(Debug, Default)]
 pub struct Start(Mutex<Option<Marker>>);
 
 #[derive(Debug)]
 struct Marker {
-    /// Locked, as long as this program runs: a window that starts meanwhile does not take this start for one
-    /// that failed.
+    /// Locked while the program runs, so that another window does not take this launch for a failed one.
     file: File,
     path: PathBuf,
-    /// Frames that were drawn.
     frames: u32,
 }
 
 impl Start {
-    /// Notes a start, and says whether so many failed before it that it should be a clean one. Where nothing
-    /// can be noted, or while another window starts, nothing is.
+    /// Records a launch, and returns whether to start clean because of earlier failures. Records nothing if
+    /// the file cannot be written or another window is starting.
     pub fn begin(folder: &Path) -> (Self, bool) {
         Self::note(folder).map_or_else(
             || (Self::default(), false),
@@ -406,7 +400,7 @@ impl Start {
                 .ok()?;
         file.try_lock().ok()?;
         let mut text = String::new();
-        // What is no number is none of ours, and counts as none.
+        // Invalid contents count as no failures.
         let before = (&file)
             .take(32)
             .read_to_string(&mut text)
@@ -421,7 +415,7 @@ impl Start {
         Some((Marker { file, path, frames: 0 }, failed))
     }
 
-    /// A frame was drawn; `settled` is whether what the start went on with is there.
+    /// A frame was drawn; `settled` says whether the restored state is shown.
     pub fn drawn(&self, settled: bool) {
         let mut marker = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(found) = marker.as_mut() else { return };
@@ -431,7 +425,7 @@ impl Start {
         }
     }
 
-    /// The window is there, or was closed, or said why there is none.
+    /// Marks the launch as finished: the window is shown, was closed, or its absence was reported.
     pub fn over(&self) {
         over(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
@@ -439,7 +433,7 @@ impl Start {
 
 fn over(marker: Option<Marker>) {
     if let Some(Marker { file, path, .. }) = marker {
-        // Where it cannot be removed, it says that nothing failed.
+        // If the file cannot be removed, empty it, which means no failures.
         if fs::remove_file(path).is_err() {
             let _ = file.set_len(0);
         }

@@ -10,7 +10,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// A window that begins as it should.
+/// A window that starts without warnings.
 fn window(folder: &Path) -> (Kept, State) {
     let Beginning { kept, start, found, warnings, .. } = begin(folder);
     assert_eq!(warnings, Vec::<String>::new());
@@ -33,7 +33,7 @@ fn what_is_kept_comes_back() {
     assert_eq!((back.scale, back.draft.k, last.as_deref()), (1.5, "7".to_owned(), Some("what was open")));
 }
 
-/// Opening it used to block the window.
+/// Opening a pipe used to block the window.
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_place_of_the_settings_is_left_alone() {
@@ -70,7 +70,7 @@ fn two_windows_do_not_overwrite_each_other() {
         (2.0, "9", Look::Dark, Some("open in a"))
     );
 
-    // Again, and again: what another one wrote is not taken for a change of this one's.
+    // Repeatedly: changes by another window must not count as this one's.
     state_a.remember(Path::new("more of a"));
     a.write(&state_a, Some("open in a".to_owned())).unwrap();
     state_b.recent.clear();
@@ -138,7 +138,7 @@ fn after_two_failed_starts_the_third_is_clean_and_the_fourth_as_ever() {
     kept.write(&State { scale: 1.25, ..State::default() }, None).unwrap();
     let next = begin(folder.path());
     assert_eq!((next.found.map(|(state, _)| state.scale), next.warnings), (Some(1.25), Vec::new()));
-    // It can be put back by its name.
+    // It can be restored by its name.
     fs::rename(aside("state.set-aside-1.json"), folder.path().join("state.json")).unwrap();
     assert_eq!(begin(folder.path()).found.map(|(state, _)| state.scale), Some(2.5));
 }
@@ -152,7 +152,7 @@ fn a_window_that_starts_while_another_one_does_is_no_failed_start() {
     }
     first.start.over();
     assert_eq!(names(folder.path()), ["state.lock"]);
-    // Nor is one whose file says nothing.
+    // Nor does a file with invalid contents count.
     fs::write(folder.path().join("starting"), "\u{0}\u{ff} many").unwrap();
     assert_eq!(begin(folder.path()).warnings, Vec::<String>::new());
 }
@@ -190,7 +190,7 @@ fn what_cannot_be_read_is_set_aside_and_never_removed() {
 fn what_cannot_be_opened_now_is_left_as_it_is() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.json");
-    // A disk that fails for a moment is no damage: this reads as an error too, for root as well.
+    // A temporary disk failure is not damage. Reading a directory fails too, even for root.
     fs::create_dir(&path).unwrap();
     let Beginning { mut kept, found, is_first, warnings, .. } = begin(folder.path());
     assert!(found.is_none() && !is_first);
@@ -203,7 +203,7 @@ fn what_cannot_be_opened_now_is_left_as_it_is() {
     );
     kept.write(&State { scale: 2.0, ..State::default() }, None).unwrap();
     assert!(path.is_dir());
-    // Also where it happened since.
+    // Also if it happens later.
     fs::remove_dir(&path).unwrap();
     let (mut kept, state) = window(folder.path());
     fs::create_dir(&path).unwrap();
@@ -258,7 +258,7 @@ fn what_a_later_version_kept_is_left_alone() {
     assert_eq!(warnings, std::slice::from_ref(&expected));
     kept.write(&State { scale: 3.0, ..State::default() }, None).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), later);
-    // Also where it came while this window was open.
+    // Also if it appears while this window is open.
     fs::remove_file(&path).unwrap();
     let (mut kept, state) = window(folder.path());
     fs::write(&path, &later).unwrap();

@@ -1,4 +1,4 @@
-//! What the neighbours of all rows say of them is worked out, and their graph is written.
+//! Analyses all rows' neighbours, and writes their graph.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -41,13 +41,13 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// What the neighbours of all rows say of them; `None` where it was cancelled.
+/// The analysis of all rows; `None` if cancelled.
 pub static ANALYSE: Kind<App, (), Result<Option<Analysed>, String>> = Kind {
     purpose: |(), fraction| Some(Activity::Preparing { what: "Analysing all rows".to_owned(), fraction }),
     ..Kind::new(Slot::Analyse, "analyse", App::analysed)
 };
 
-/// What another file says of the rows; `None` where it was cancelled.
+/// A comparison with another file; `None` if cancelled.
 pub static AGAINST: Kind<App, (AnalysisKind, PathBuf), Result<Option<Against>, String>> = Kind {
     purpose: |(kind, path), fraction| {
         let what = if *kind == AnalysisKind::Leaks { "Finding leaks in" } else { "Comparing with" };
@@ -57,7 +57,7 @@ pub static AGAINST: Kind<App, (AnalysisKind, PathBuf), Result<Option<Against>, S
 };
 
 impl App {
-    /// Carries out what was asked in a menu, and shows the pane in which its result will stand.
+    /// Handles a menu action and shows the pane for its result.
     fn analyse_in_sight(&mut self, action: AnalysisAction) {
         self.show(PaneKind::Analysis);
         self.analysis_action(action);
@@ -71,7 +71,7 @@ impl App {
             }
             AnalysisAction::Start => self.analyse(),
             AnalysisAction::Browse(kind) => match self.asked_of(kind, Path::new("")) {
-                // Before a file is looked for in vain.
+                // Fail before the user looks for a file in vain.
                 Err(why) => self.session.log.error(About::Analysis, why),
                 Ok(_) => self.browse(AskedBy::Against(kind), PathBuf::new()),
             },
@@ -79,8 +79,8 @@ impl App {
         }
     }
 
-    /// Every row of the cloud that is shown, with the k and the metric on the left, by the engine that should
-    /// be fastest; `None` without a cloud.
+    /// Every row of the shown cloud as a query, with k and metric of the left panel and engine `auto`; `None`
+    /// without a cloud.
     fn rows_question(&self) -> Option<Result<Question, String>> {
         let cloud = self.session.cloud.clone()?;
         Some(self.question(&cloud, QuerySpec::All).map(|mut spec| {
@@ -118,7 +118,7 @@ impl App {
         self.session.analysed = Some(Arc::new(analysed));
     }
 
-    /// What a task gave; says where it gave nothing, and that it cannot do `what`.
+    /// The result of a task; failures are logged as "cannot `what`".
     fn worked_out<T>(&mut self, what: &str, outcome: Outcome<Result<Option<T>, String>>) -> Option<T> {
         match self.done("analysis", outcome)? {
             Ok(Some(done)) => return Some(done),
@@ -128,7 +128,7 @@ impl App {
         None
     }
 
-    /// What is asked of another file.
+    /// The comparison requested for another file.
     fn asked_of(&self, kind: AnalysisKind, path: &Path) -> Result<Comparison, String> {
         let question = self
             .rows_question()
@@ -136,13 +136,12 @@ impl App {
         if kind == AnalysisKind::Leaks {
             return Ok(Comparison::Leaks(question, self.state.analysis.leak_eps()?));
         }
-        // What was chosen of its columns when it was opened counts here too.
+        // Uses the columns chosen when that file was last opened.
         let source = Source::File { path: path.to_owned(), columns: ColumnChoice::Default };
         let kept = self.state.roles_of(&source).and_then(|kept| kept.columns.parse().ok());
         Ok(Comparison::Overlap(Neighbours::of(question, &self.session), kept.unwrap_or_default()))
     }
 
-    /// Has the rows held against another file.
     pub(in crate::app) fn compare_with(&mut self, kind: AnalysisKind, path: PathBuf) {
         let path = absolute(&path);
         match self.asked_of(kind, &path) {
@@ -164,11 +163,11 @@ impl App {
         let Some(against) = self.worked_out(what, outcome) else { return };
         self.session.log.done(About::Analysis, against.said.clone());
         self.session.take_against(against);
-        // The distance may have been typed over meanwhile.
+        // The distance may have been edited meanwhile.
         self.count_leaks_again();
     }
 
-    /// Counts the leaks by the distance that is typed now: how far rows are from the other file's is known.
+    /// Recounts leaks for the edited distance; the distances to the other file's rows are already known.
     fn count_leaks_again(&mut self) {
         let (Ok(eps), Some(leaks)) =
             (self.state.analysis.leak_eps(), self.session.against(AnalysisKind::Leaks))
@@ -181,13 +180,13 @@ impl App {
         }
     }
 
-    /// Of which neighbours the graph would be.
+    /// Which neighbours the graph would contain.
     pub(in crate::app) fn graph_said(&self) -> Option<String> {
         let question = self.rows_question()?.ok()?;
         Some(Neighbours::of(question, &self.session).sentence())
     }
 
-    /// Writes the graph of all rows' neighbours on a thread of its own, with progress and cancel.
+    /// Writes the graph of all rows' neighbours in the background, with progress and cancel.
     pub(in crate::app) fn write_graph(&mut self, form: GraphForm, path: &Path) -> Result<(), String> {
         let question = self
             .rows_question()

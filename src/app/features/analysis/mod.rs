@@ -1,9 +1,9 @@
-//! Searches the neighbours of every row once, and works out of them all that they say.
+//! Searches the neighbours of every row once, and computes all analyses from them.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | which analyses there are, what they gave, what another file says |
-//! | `apply` | starts them, takes in what they gave, writes the graph |
+//! | `state` | the analyses, their results, comparisons with other files |
+//! | `apply` | starts them, stores results, writes the graph |
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,27 +29,25 @@ use crate::text;
 pub mod apply;
 pub mod state;
 
-/// What is asked for.
+/// An analysis request.
 #[derive(Clone, Debug)]
 pub struct Asked {
     pub question: Question,
     pub labels: Option<LabelColumn>,
-    /// Within which distance rows are near-duplicates, in the metric's unit.
+    /// Maximum distance of near-duplicates, in the metric's unit.
     pub eps: f64,
 }
 
-/// A column of the cloud's file.
 #[derive(Clone, Debug)]
 pub struct LabelColumn {
     pub path: PathBuf,
     /// By name or by number.
     pub key: String,
-    /// As people know it.
+    /// Its display name.
     pub title: String,
 }
 
-/// The key and the title of the column that labels rows: the one chosen in the pane where the file has it,
-/// else the file's label.
+/// Key and title of the label column: the one chosen in the pane, if the file has it, else the file's label.
 pub fn label_column(view: &AnalysisView, session: &Session) -> Option<(String, String)> {
     let chosen = match &view.labels {
         Some(key) if key.is_empty() => return None,
@@ -60,10 +58,10 @@ pub fn label_column(view: &AnalysisView, session: &Session) -> Option<(String, S
     chosen.or_else(told)
 }
 
-/// Works it all out; `None` where it was cancelled.
+/// Computes all analyses; `None` if cancelled.
 ///
 /// # Errors
-/// Why the neighbours could not be found, as a sentence. A column that labels no rows is said in place of its
+/// Why the neighbours could not be found, as a sentence. An unusable label column fails only its own
 /// analysis.
 pub fn work(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Result<Option<Analysed>, String> {
     settled(analysed(asked, resident, progress))
@@ -140,11 +138,10 @@ fn said(
 
 // The neighbours of every row, and their graph as a file.
 
-/// Why there is nothing to show.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Failure {
     Cancelled,
-    /// The result in one sentence.
+    /// An error in one sentence.
     Said(String),
 }
 
@@ -154,7 +151,7 @@ impl From<Cancelled> for Failure {
     }
 }
 
-/// A result; `None` where it was cancelled.
+/// Maps cancellation to `None`.
 fn settled<T>(done: Result<T, Failure>) -> Result<Option<T>, String> {
     match done {
         Ok(done) => Ok(Some(done)),
@@ -163,7 +160,7 @@ fn settled<T>(done: Result<T, Failure>) -> Result<Option<T>, String> {
     }
 }
 
-/// A question that has every row of a cloud as a query, without itself.
+/// A search in which every row of a cloud is a query, excluding itself.
 #[derive(Clone, Debug)]
 pub struct Question {
     pub cloud: Arc<PointCloud>,
@@ -171,7 +168,7 @@ pub struct Question {
 }
 
 impl Question {
-    /// Answers the question, over points that engines already hold where they are the same.
+    /// Runs the search, sharing points that engines already hold.
     ///
     /// # Errors
     /// Those of the search.
@@ -181,7 +178,7 @@ impl Question {
     }
 }
 
-/// Searches, and words what kept it from being done.
+/// Searches, and words its errors.
 pub fn answer(
     mut engines: Engines,
     spec: &RunSpec,
@@ -199,7 +196,7 @@ pub fn answer(
     })
 }
 
-/// The neighbours of every row: found already, or asked for.
+/// The neighbours of every row: already found, or to be searched.
 #[derive(Clone, Debug)]
 pub enum Neighbours {
     Known(Arc<RunRecord>),
@@ -207,7 +204,7 @@ pub enum Neighbours {
 }
 
 impl Neighbours {
-    /// Those that the analysis found, where it asked the same.
+    /// Uses the analysis's neighbours if its search was the same.
     pub fn of(question: Question, session: &Session) -> Self {
         let same = |record: &RunRecord| {
             let asked = |spec: &RunSpec| (spec.k, spec.metric, spec.order, spec.seed);
@@ -219,7 +216,6 @@ impl Neighbours {
         }
     }
 
-    /// The cloud whose rows they are of.
     pub fn cloud(&self) -> &Arc<PointCloud> {
         match self {
             Self::Known(record) => &record.cloud,
@@ -227,7 +223,6 @@ impl Neighbours {
         }
     }
 
-    /// What is asked of every row.
     pub fn spec(&self) -> &RunSpec {
         match self {
             Self::Known(record) => &record.spec,
@@ -262,7 +257,7 @@ impl Neighbours {
     /// Writes the graph of these neighbours to a file.
     ///
     /// # Errors
-    /// Why there is none, as a sentence.
+    /// The failure, as a sentence.
     pub fn write(
         &self,
         form: GraphForm,
@@ -270,7 +265,7 @@ impl Neighbours {
         resident: &Resident,
         progress: &dyn Progress,
     ) -> Result<(), String> {
-        // How the times are to each other is not known; the search is the longer one of many dimensions.
+        // The ratio of the times is unknown; with many dimensions the search takes longer.
         let searched = if matches!(self, Self::Asked(_)) { 0.7 } else { 0.0 };
         let record = self.find(resident, &Stretch { of: progress, from: 0.0, to: searched }).map_err(
             |why| match why {
@@ -285,21 +280,20 @@ impl Neighbours {
     }
 }
 
-// The rows of the cloud held against another file: neighbours in common, and rows that are near.
+// Comparison with another file: shared neighbours, and rows close to its rows.
 
-/// What is asked of another file.
 #[derive(Clone, Debug)]
 pub enum Comparison {
-    /// The neighbours of every row here, and which columns are coordinates there.
+    /// Neighbours of every row here, and the coordinate columns there.
     Overlap(Neighbours, ColumnChoice),
-    /// The question of every row here, and the distance.
+    /// The search over every row here, and the maximum distance.
     Leaks(Question, f64),
 }
 
-/// Works it out; `None` where it was cancelled.
+/// Computes a comparison; `None` if cancelled.
 ///
 /// # Errors
-/// Why it could not be done, as a sentence that ends with the path.
+/// The failure, as a sentence that ends with the path.
 pub fn compare(
     asked: &Comparison,
     path: &Path,
@@ -330,7 +324,7 @@ fn overlap(
     other_cloud::same_rows(neighbours.cloud(), &there).map_err(said)?;
     let record = neighbours.find(resident, &stretch(progress, 0.2, 0.55))?;
     let theirs = Question { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
-    // Of a cloud that is not shown, nothing is kept.
+    // Nothing stays resident for a cloud that is not shown.
     let theirs = theirs.answer(&Resident::default(), &stretch(progress, 0.55, 0.9))?;
     let graph =
         |record| KnnGraph::of_run(record).map_err(|why| Failure::Said(format!("{why}: {}", path.display())));
@@ -368,7 +362,7 @@ fn leaks(
     };
     let engines = Engines::default().sharing(resident.clone());
     let theirs = answer(engines, &nearest(cloud, &there), cloud, Some(&there), &stretch(progress, 0.2, 0.6))?;
-    // Several rows here may be near one there, and the other way round: both are asked.
+    // Several rows here may be near one there, and vice versa, so both directions are searched.
     let ours = answer(
         Engines::default(),
         &nearest(&there, cloud),
@@ -398,8 +392,7 @@ fn load(job: &LoadJob, progress: &dyn Progress) -> Result<Opened, Failure> {
     })
 }
 
-/// The other file in the cloud's frame: by the names of the cloud's columns or, where it has not these, by
-/// their numbers.
+/// Loads the other file with the cloud's columns, by name or, if the names are missing, by number.
 fn load_beside(
     cloud: &Arc<PointCloud>,
     path: &Path,
@@ -440,8 +433,8 @@ mod tests {
     use crate::app::testing::{cloud, file_in, folder};
     use crate::progress::Silent;
 
-    /// Two clusters on a line with a label each, one row of the first labelled as the second, and a row
-    /// twice.
+    /// Two clusters on a line with one label each; one row of the first has the other label, and one row
+    /// occurs twice.
     fn asked(folder: &TempDir, labels: &str) -> Asked {
         let path = file_in(folder, "a.csv", "x,kind\n0,a\n1,a\n2,a\n3.5,b\n100,b\n101,b\n102,b\n102,b\n");
         let source = Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned()]) };
@@ -612,7 +605,7 @@ mod tests {
             "{}",
             wider.said
         );
-        // Without the name, the numbers are good for both.
+        // Without names, column numbers apply to both.
         let unnamed = file_in(&folder, "unnamed.csv", "a,b\n9,1\n");
         assert_eq!(done(&asked, &unnamed).expect("by number").leaking_rows(), [1, 2]);
         let why = done(&asked, &file_in(&folder, "narrow.csv", "a\n9\n")).expect_err("no such column");

@@ -1,5 +1,4 @@
-//! What the neighbours of all rows say of them: which analyses there are, what is asked for, and what was
-//! worked out.
+//! Analyses of all rows' neighbours: their list, settings and results.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -26,24 +25,24 @@ pub enum AnalysisKind {
     Labels,
     Duplicates,
     Components,
-    /// Of this file and another.
+    /// Compares this file with another.
     Overlap,
-    /// Of this file and another.
+    /// Compares this file with another.
     Leaks,
 }
 
 impl AnalysisKind {
     pub const ALL: &[Self] = Self::VARIANTS;
 
-    /// The button that works all of them out.
+    /// The button that computes all of them.
     pub const START: &str = "Analyse all rows";
 
-    /// Whether it is of this file and another, and not worked out with the others.
+    /// Whether it involves another file, and is computed separately.
     pub const fn is_of_two(self) -> bool {
         matches!(self, Self::Overlap | Self::Leaks)
     }
 
-    /// Its title, the column that holds it in exported rows, and what its value is.
+    /// Title, name of the exported column, and description of the value.
     const fn words(self) -> [&'static str; 3] {
         match self {
             Self::Density => [
@@ -99,22 +98,19 @@ impl AnalysisKind {
         }
     }
 
-    /// Its name, as the pane and the chooser of colours have it.
     pub const fn title(self) -> &'static str {
         self.words()[0]
     }
 
-    /// The column that holds it in exported rows.
     pub const fn column(self) -> &'static str {
         self.words()[1]
     }
 
-    /// What its value is, for who hovers over it.
     pub const fn about(self) -> &'static str {
         self.words()[2]
     }
 
-    /// What is said of rows that have no value, after their number.
+    /// Describes rows without a value, after their number.
     pub const fn without(self) -> &'static str {
         match self {
             Self::Labels => "have no label, or no neighbour with one",
@@ -125,15 +121,15 @@ impl AnalysisKind {
     }
 }
 
-/// What is asked beside k, the metric and the engine, which are those on the left.
+/// Settings of analyses besides k, metric and engine, which are those of the left panel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AnalysisView {
-    /// The column of labels, by name or number, empty for none; the file's label where nobody says.
+    /// The label column, by name or number. Empty means none; `None` uses the file's label.
     pub labels: Option<String>,
-    /// Within which distance rows are near-duplicates, as it is typed.
+    /// Maximum distance of near-duplicates, as typed.
     pub eps: String,
-    /// Within which distance of a row of another file a row leaks, as it is typed.
+    /// Maximum distance to a row of another file at which a row leaks, as typed.
     pub leak_eps: String,
 }
 
@@ -144,18 +140,18 @@ impl Default for AnalysisView {
 }
 
 impl AnalysisView {
-    /// The distance that is typed.
+    /// Parses the distance of near-duplicates.
     ///
     /// # Errors
-    /// A sentence where it is none.
+    /// A sentence, if it is not a distance.
     pub fn eps(&self) -> Result<f64, String> {
         distance(&self.eps)
     }
 
-    /// The distance that is typed of leaks.
+    /// Parses the distance of leaks.
     ///
     /// # Errors
-    /// A sentence where it is none.
+    /// A sentence, if it is not a distance.
     pub fn leak_eps(&self) -> Result<f64, String> {
         distance(&self.leak_eps)
     }
@@ -167,23 +163,22 @@ fn distance(typed: &str) -> Result<f64, String> {
     eps.ok_or_else(|| format!("“{typed}” is not a distance; type 0 for rows that are equal, or more."))
 }
 
-/// What was worked out.
+/// The results of all analyses.
 #[derive(Debug)]
 pub struct Analysed {
     /// The neighbours of every row, without the row itself.
     pub record: Arc<RunRecord>,
     pub all: Analysis,
-    /// The column of labels, as people know it.
+    /// Display name of the label column.
     pub labels: Option<String>,
-    /// How well neighbours tell a row's label.
+    /// How well neighbours predict a row's label.
     pub classified: Option<Classified>,
-    /// A sentence each, and of what could not be worked out why.
+    /// A sentence for each analysis, or why it failed.
     pub said: Vec<(AnalysisKind, Result<String, String>)>,
 }
 
 impl Analysed {
-    /// An analysis' value of each row of the cloud, NaN where it has none; `None` where it was not worked
-    /// out.
+    /// The value of each row of the cloud, NaN if it has none; `None` if the analysis was not computed.
     pub fn values(&self, kind: AnalysisKind) -> Option<Vec<f64>> {
         let all = &self.all;
         let mut values = vec![f64::NAN; self.record.cloud.len()];
@@ -221,8 +216,8 @@ impl Analysed {
         Some(values)
     }
 
-    /// The rows whose neighbours' majority names another label than their own; of one cell of the confusion,
-    /// where it is given.
+    /// Rows whose label differs from the majority of their neighbours, or all rows of one cell of the
+    /// confusion matrix.
     pub fn disagreeing(&self, cell: Option<(u32, u32)>) -> Vec<u32> {
         let Some((labels, votes)) = &self.all.labels else { return Vec::new() };
         let told = |point: usize| Some((labels.of(point)?, votes[point].predicted?));
@@ -239,7 +234,7 @@ impl Analysed {
     }
 }
 
-/// The place of each group among all by size, from 1; of equal ones the one whose first point comes first.
+/// Rank of each group by size, from 1; ties by first point.
 fn by_size(sets: &Sets) -> Vec<u32> {
     let mut order: Vec<usize> = (0..sets.sizes.len()).collect();
     order.sort_by_key(|&group| std::cmp::Reverse(sets.sizes[group]));
@@ -248,14 +243,14 @@ fn by_size(sets: &Sets) -> Vec<u32> {
     ranks
 }
 
-/// Of the cloud's rows and another file.
+/// A comparison of the cloud with another file.
 #[derive(Clone, Debug)]
 pub struct Against {
     pub cloud: Arc<PointCloud>,
     /// The other file's name.
     pub other: String,
-    /// Of each row of the cloud, NaN where it was not searched: the share of neighbours in common, or the
-    /// distance to the nearest row there.
+    /// For each row of the cloud, the share of neighbours in common or the distance to the nearest row there;
+    /// NaN if not searched.
     pub values: Arc<[f64]>,
     /// The result in one sentence.
     pub said: String,
@@ -265,14 +260,14 @@ pub struct Against {
 /// Rows within a distance of rows of another file.
 #[derive(Clone, Debug)]
 pub struct Leaking {
-    /// Of each row of the other file, the nearest here.
+    /// The nearest row here, for each row of the other file.
     pub theirs: Leaks,
     /// The search for these.
     pub record: Arc<RunRecord>,
 }
 
 impl Against {
-    /// Near rows of another file, by the distance that is asked for; `values` are those of the rows here.
+    /// A leak comparison; `values` are distances of the rows here.
     pub fn leaking(cloud: &Arc<PointCloud>, other: String, values: Arc<[f64]>, leaking: Leaking) -> Self {
         let eps = leaking.theirs.eps;
         let unit = leaking.record.spec.metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
@@ -287,7 +282,7 @@ impl Against {
         Self { cloud: Arc::clone(cloud), other, values, said, leaks: Some(leaking) }
     }
 
-    /// The same leaks by another distance; what is no leak is as it was.
+    /// The same leaks with another maximum distance; an overlap is unchanged.
     pub fn within(&self, eps: f64) -> Self {
         let Some(Leaking { theirs, record }) = &self.leaks else { return self.clone() };
         let theirs = Leaks { eps, nearest: theirs.nearest.clone() };
@@ -303,18 +298,17 @@ impl Against {
         if self.leaks.is_some() { AnalysisKind::Leaks } else { AnalysisKind::Overlap }
     }
 
-    /// The distance within which rows leak; `None` of an overlap.
+    /// The distance at which rows leak; `None` for an overlap.
     pub fn eps(&self) -> Option<f64> {
         self.leaks.as_ref().map(|leaking| leaking.theirs.eps)
     }
 
-    /// The rows of this cloud that leak.
     pub fn leaking_rows(&self) -> Vec<u32> {
         let Some(eps) = self.eps() else { return Vec::new() };
         (0..).zip(&*self.values).filter(|(_, distance)| **distance <= eps).map(|(row, _)| row).collect()
     }
 
-    /// Adds its columns to a table of rows; `row` is the cloud's row of each.
+    /// Adds its columns to a table of rows; `row` maps table rows to the cloud's.
     pub fn with<'a>(&'a self, table: Table<'a>, row: impl Fn(usize) -> u32 + Copy + 'a) -> Table<'a> {
         let value =
             move |at: usize| self.values.get(row(at) as usize).copied().filter(|value| !value.is_nan());
@@ -329,11 +323,10 @@ impl Against {
 #[derive(Clone, Debug)]
 pub enum AnalysisAction {
     Set(AnalysisView),
-    /// Searches the neighbours of every row, and works out what they say.
+    /// Computes all analyses.
     Start,
-    /// Asks for the file of an analysis that is of two.
+    /// Opens a dialog for the other file of a comparison.
     Browse(AnalysisKind),
-    /// Has it worked out with this file.
     Against(AnalysisKind, PathBuf),
 }
 

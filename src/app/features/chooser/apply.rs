@@ -1,4 +1,4 @@
-//! A file is asked for: by the desktop's dialog, and by our own where there is none.
+//! Asks for a file, with the desktop's dialog or the built-in one.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::app::jobs::task::Outcome;
 use crate::app::model::{Action, Command};
 use crate::progress::Progress;
 
-/// Nobody closes a dialog as fast: the desktop has none after all.
+/// A dialog that closes faster than a user could means that the desktop has none.
 const NOBODY: Duration = Duration::from_millis(250);
 
 pub static FEATURE: Feature = Feature {
@@ -29,22 +29,21 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// What a dialog of the desktop gave, or that there is none.
 pub enum Answer {
     Path(Option<PathBuf>),
     NoDialog,
 }
 
-/// A file that is chosen in a dialog of the desktop, by who asks for it and how it is called.
+/// A file chosen in the desktop's dialog; the key is who asks and the suggested name.
 pub static DIALOG: Kind<App, (AskedBy, PathBuf), Answer> =
     Kind { several: true, ..Kind::new(Slot::Dialog, "dialog", App::file_chosen) };
 
-/// A folder that our own dialog lists.
+/// A folder listed by the built-in dialog.
 pub static LIST: Kind<App, PathBuf, Result<Vec<Item>, String>> =
     Kind::new(Slot::List, "folder", App::folder_listed);
 
 impl App {
-    /// Asks for a file; `name` is that of one to be written.
+    /// Asks for a file; `name` is the suggested name of a file to write.
     pub(in crate::app) fn browse(&mut self, asked_by: AskedBy, name: PathBuf) {
         if self.handles.without_dialogs || !has_dialogs() {
             return self.choose_here(asked_by, &name);
@@ -78,8 +77,7 @@ impl App {
         }
     }
 
-    /// The dialog was closed, with or without a choice; `asked` where it has asked before a file is written
-    /// over.
+    /// The dialog was closed, with or without a choice; `asked` says whether it asked before overwriting.
     fn take_path(&mut self, asked_by: AskedBy, path: Option<PathBuf>, asked: bool) {
         match (asked_by, path) {
             (_, None) => {}
@@ -90,7 +88,7 @@ impl App {
         }
     }
 
-    /// Opens our own dialog, where the last file was opened, or is to be written.
+    /// Opens the built-in dialog, in the folder of the last file or of the file to write.
     fn choose_here(&mut self, asked_by: AskedBy, name: &Path) {
         let folder = match asked_by {
             AskedBy::Export => name.parent(),
@@ -114,8 +112,7 @@ impl App {
         self.list(chooser);
     }
 
-    /// Shows the dialog, and reads the folder that it turned to: on a thread of its own, as a folder of a
-    /// network may take long.
+    /// Shows the dialog and lists its folder in the background, because network folders may be slow.
     fn list(&mut self, chooser: Chooser) {
         let folder = chooser.folder.clone();
         self.session.chooser = Some(chooser);
@@ -123,7 +120,6 @@ impl App {
         self.jobs.start(&LIST, folder, move |progress| list(&asked, progress));
     }
 
-    /// A folder was read.
     fn folder_listed(&mut self, folder: PathBuf, items: Outcome<Result<Vec<Item>, String>>) {
         let items = items.unwrap_or_else(|stopped| {
             Err(format!("This folder cannot be read: {stopped}: {}", folder.display()))
@@ -170,7 +166,7 @@ impl App {
             ChooserAction::Done => {
                 let path = expanded(Path::new(chooser.text.trim()));
                 let exporting = chooser.asked_by == AskedBy::Export;
-                // One of a recording's runs is named after its file.
+                // A single run of a recording is addressed by the recording's file name.
                 let there = path.exists()
                     || crate::run::recording::split_run(&path).is_some_and(|(file, _)| file.exists());
                 if path.is_dir() {
@@ -196,7 +192,7 @@ impl App {
         self.session.chooser = Some(chooser);
     }
 
-    /// A file was chosen in a dialog of the desktop, or none.
+    /// The desktop's dialog was closed.
     fn file_chosen(&mut self, (asked_by, name): (AskedBy, PathBuf), answer: Outcome<Answer>) {
         if let Some(answer) = self.done("dialog", answer) {
             self.dialog_closed(asked_by, &name, answer);
@@ -204,18 +200,17 @@ impl App {
     }
 }
 
-/// Shows a folder, with a name typed in it.
+/// Shows a folder, with a file name typed in it.
 fn go(chooser: &mut Chooser, folder: &Path, name: &str) {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     chooser.text =
         if name.is_empty() { with_name(&folder, "", true) } else { with_name(&folder, name, false) };
-    // As a typed path has it.
+    // In the spelling of a typed path.
     let (folder, _) = split(&chooser.text);
     chooser.enter(folder);
 }
 
-/// What is typed; behind the folder that stood in the field before, a path from the root or from home counts
-/// alone.
+/// The typed text. An absolute or home path typed after the field's folder replaces it.
 fn begun_anew(before: &str, text: String) -> String {
     let behind = text.strip_prefix(before).filter(|_| before.ends_with('/') && before.len() > 1);
     match behind.filter(|typed| typed.starts_with('/') || typed.starts_with('~')) {
@@ -224,7 +219,7 @@ fn begun_anew(before: &str, text: String) -> String {
     }
 }
 
-/// A path that may begin at home.
+/// Expands `~`.
 fn expanded(path: &Path) -> PathBuf {
     match (path.strip_prefix("~"), directories::UserDirs::new()) {
         (Ok(rest), Some(dirs)) => dirs.home_dir().join(rest),
@@ -232,12 +227,12 @@ fn expanded(path: &Path) -> PathBuf {
     }
 }
 
-/// What is in a folder: folders first, each by name.
+/// Lists a folder: subfolders first, each by name.
 fn list(folder: &Path, progress: &dyn Progress) -> Result<Vec<Item>, String> {
     let place = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     let item = |entry: io::Result<std::fs::DirEntry>| {
         let entry = entry.ok()?;
-        // What a link leads to.
+        // Follows links.
         let is_file = !entry
             .file_type()
             .is_ok_and(|kind| kind.is_dir() || (kind.is_symlink() && entry.path().is_dir()));
@@ -251,7 +246,7 @@ fn list(folder: &Path, progress: &dyn Progress) -> Result<Vec<Item>, String> {
     Ok(items)
 }
 
-/// Whether the desktop has a file dialog: through a portal that is there to choose files, or by zenity.
+/// Whether the desktop has a file dialog, through a file chooser portal or zenity.
 #[cfg(all(unix, not(target_os = "macos")))]
 fn has_dialogs() -> bool {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());

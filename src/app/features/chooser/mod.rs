@@ -1,9 +1,9 @@
-//! Our own file dialog, where the desktop has none.
+//! The built-in file dialog, for desktops without one.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | the folder that is shown, and what is typed |
-//! | `apply` | asks for a file: by the desktop’s dialog, or by our own |
+//! | `state` | the folder shown, and the typed text |
+//! | `apply` | asks for a file, with the desktop's dialog or the built-in one |
 
 use std::path::Path;
 
@@ -18,10 +18,10 @@ use crate::text;
 pub mod apply;
 pub mod state;
 
-/// Items that are listed at most; what is typed finds the others.
+/// Maximum number of items listed; typing finds the others.
 const MOST: usize = 1_000;
 
-/// The dialog, when it is open. Up and down choose, Enter takes, Tab completes what is typed, Escape closes.
+/// Draws the dialog while it is open. Arrow keys select, Enter confirms, Tab completes, Escape closes.
 pub fn chooser_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(chooser) = &session.chooser else { return };
     let screen = ui.ctx().content_rect();
@@ -30,7 +30,7 @@ pub fn chooser_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, 
         ui.heading(chooser.title());
         ui.add_space(4.0);
         let shown: Vec<&Item> = chooser.shown().take(MOST).collect();
-        // Before the field sees them; on a button, Enter presses that.
+        // Before the text field handles them; on a button, Enter presses it.
         let is_typing = ui.memory(|memory| memory.focused().is_none_or(|id| id == field_id()));
         let (up, down, enter) = ui.input_mut(|input| {
             let mut pressed = |key| input.consume_key(Modifiers::NONE, key);
@@ -82,7 +82,7 @@ fn field_id() -> Id {
     Id::unique("path of the chooser")
 }
 
-/// The path, which has the keys while nothing else does; Tab completes it.
+/// The path field, which receives keys unless another widget has focus; Tab completes.
 fn field_ui(ui: &mut Ui, chooser: &Chooser, actions: &mut Actions) {
     let id = field_id();
     let mut text = chooser.text.clone();
@@ -105,7 +105,7 @@ fn field_ui(ui: &mut Ui, chooser: &Chooser, actions: &mut Actions) {
     if text != chooser.text {
         actions.send(ChooserAction::Type(text.clone()));
     }
-    // The cursor stays behind what is typed when a click or Tab changed it.
+    // Keeps the cursor at the end after a click or Tab changed the text.
     let told = ui.data(|data| data.get_temp::<String>(id));
     if told.as_ref() != Some(&text) {
         if !field.changed() || tab {
@@ -120,7 +120,7 @@ fn field_ui(ui: &mut Ui, chooser: &Chooser, actions: &mut Actions) {
     }
 }
 
-/// The folder above, home, and those from which files were opened.
+/// Buttons for the parent folder, home, and folders of recent files.
 fn places_ui(ui: &mut Ui, state: &State, chooser: &Chooser, actions: &mut Actions) {
     ui.horizontal_wrapped(|ui| {
         let above = chooser.folder.parent();
@@ -201,7 +201,7 @@ fn list_ui(
         if shown.len() == MOST {
             weak(ui, format!("The first {MOST} are listed; type the start of a name to find others."));
         }
-        // What is listed is what it was.
+        // The list is still the previous one.
         if chooser.reading && !shown.is_empty() {
             weak(ui, "Reading again…".to_owned());
         }

@@ -1,27 +1,24 @@
-//! A file dialog of our own, for desktops that have none: a folder, what is in it, and a path that is typed.
+//! State of the built-in file dialog: a folder, its contents, and a typed path.
 
 use std::collections::BTreeMap;
 use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 use crate::app::features::analysis::state::AnalysisKind;
 
-/// Who asks for a file.
+/// The purpose of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AskedBy {
-    /// The cloud or recording that is to be opened.
+    /// A cloud or recording to open.
     Data,
-    /// The file of queries.
     Queries,
-    /// The other file of an analysis of two.
+    /// The other file of a comparison.
     Against(AnalysisKind),
-    /// The export, which writes it.
     Export,
 }
 
-/// A file or folder of the list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Item {
-    /// A folder where not; folders are listed first.
+    /// False for folders, which are listed first.
     pub is_file: bool,
     pub name: String,
 }
@@ -31,33 +28,29 @@ pub struct Chooser {
     pub asked_by: AskedBy,
     /// The path in the field; its folder is listed.
     pub text: String,
-    /// The folder that is listed.
     pub folder: PathBuf,
-    /// What is in it, or why that cannot be said; while it is read, what was known of it.
+    /// Its contents, or an error; while reading, the previous contents.
     pub items: Result<Vec<Item>, String>,
-    /// Whether it is read just now.
     pub reading: bool,
-    /// What was in the folders that were listed.
+    /// Contents of all folders listed so far.
     pub known: BTreeMap<PathBuf, Vec<Item>>,
-    /// Whether files are listed that Warpscope does not open.
+    /// Whether to list files that Warpscope cannot open.
     pub all: bool,
-    /// Where the arrow keys are among [`Self::shown`]; nowhere until they are used.
+    /// Index of the selection in [`Self::shown`]; `None` until arrow keys are used.
     pub at: Option<usize>,
-    /// Why what is typed is not taken.
+    /// Why the typed path was rejected.
     pub error: Option<String>,
 }
 
-/// What is asked of the dialog.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChooserAction {
     Type(String),
-    /// Enter a folder, or take a file.
+    /// Enter a folder, or choose a file.
     Take(String),
-    /// Go to a folder.
     Go(PathBuf),
     All(bool),
     Move(Option<usize>),
-    /// Take what is typed.
+    /// Confirm the typed path.
     Done,
     Close,
 }
@@ -78,13 +71,13 @@ impl Chooser {
         }
     }
 
-    /// Turns to a folder, which is to be read.
+    /// Switches to a folder, which the caller must read.
     pub fn enter(&mut self, folder: PathBuf) {
         self.items = Ok(self.known.get(&folder).cloned().unwrap_or_default());
         (self.folder, self.reading, self.at) = (folder, true, None);
     }
 
-    /// A folder was read; of interest where it still is the one that is listed.
+    /// Stores the contents of a folder, if it is still the listed one.
     pub fn listed(&mut self, folder: PathBuf, items: Result<Vec<Item>, String>) {
         if folder != self.folder {
             return;
@@ -107,15 +100,15 @@ impl Chooser {
         }
     }
 
-    /// The folder of what is typed, and the begin of a name in it.
+    /// The folder of the typed path, and the beginning of a name in it.
     pub fn typed(&self) -> (PathBuf, String) {
         split(&self.text)
     }
 
-    /// What is listed: of the folder what begins as the typed name does, and can be opened.
+    /// The items to list: those that match the typed beginning and can be opened.
     pub fn shown(&self) -> impl Iterator<Item = &Item> {
         let (_, begin) = self.typed();
-        // A name that is complete hides nothing: what else is there is of interest.
+        // A complete name filters nothing, so that the rest of the folder stays visible.
         let complete =
             self.items.iter().flatten().any(|item| item.name == begin) || self.asked_by == AskedBy::Export;
         let begin = if complete { String::new() } else { begin.to_lowercase() };
@@ -127,7 +120,7 @@ impl Chooser {
         })
     }
 
-    /// The only one that begins as what is typed does.
+    /// The only match of the typed beginning.
     pub fn only(&self) -> Option<String> {
         let mut shown = self.shown().take(2);
         let only =
@@ -135,7 +128,7 @@ impl Chooser {
         Some(only.name.clone())
     }
 
-    /// Why nothing is listed, where nothing is.
+    /// Why the list is empty, if it is.
     pub fn nothing(&self) -> Option<String> {
         let (Ok(items), None) = (&self.items, self.shown().next()) else { return None };
         let (_, begin) = self.typed();
@@ -150,7 +143,7 @@ impl Chooser {
         })
     }
 
-    /// Files of the folder that are not listed, as Warpscope does not open them.
+    /// Number of files hidden because Warpscope cannot open them.
     pub fn left_out(&self) -> usize {
         if self.all || self.asked_by == AskedBy::Export {
             return 0;
@@ -162,8 +155,7 @@ impl Chooser {
             .count()
     }
 
-    /// The typed path, with as much more as everything that is listed begins with; a folder that is the only
-    /// one is entered.
+    /// The typed path, extended by the common prefix of all matches; a single folder is entered.
     pub fn completed(&self) -> String {
         let shown: Vec<&Item> = self.shown().collect();
         let (folder, begin) = self.typed();
@@ -183,7 +175,6 @@ impl Chooser {
     }
 }
 
-/// A folder and a name as they are typed.
 pub fn with_name(folder: &Path, name: &str, is_folder: bool) -> String {
     let mut text = folder.join(name).display().to_string();
     if is_folder && !text.ends_with(MAIN_SEPARATOR) {
@@ -192,7 +183,7 @@ pub fn with_name(folder: &Path, name: &str, is_folder: bool) -> String {
     text
 }
 
-/// The folder of a typed path, and what is typed of a name in it.
+/// Splits a typed path into its folder and the beginning of a name.
 pub fn split(text: &str) -> (PathBuf, String) {
     match text.rfind(std::path::is_separator) {
         Some(at) => (PathBuf::from(&text[..=at]), text[at + 1..].to_owned()),
@@ -200,7 +191,7 @@ pub fn split(text: &str) -> (PathBuf, String) {
     }
 }
 
-/// Whether Warpscope opens what is called so; names say it in any case, and may end in .gz.
+/// Whether Warpscope opens files with this name, ignoring case and a suffix .gz.
 fn opens(name: &str) -> bool {
     let name = name.to_lowercase();
     let name = name.strip_suffix(".gz").unwrap_or(&name);

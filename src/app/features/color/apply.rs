@@ -1,4 +1,4 @@
-//! What the chooser and the legend ask for, carried out; and what happens of it in every frame.
+//! Handles actions of the colour chooser and the legend, and updates colours each frame.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::app::model::Level;
 use crate::app::prelude::*;
 use crate::cloud::{PointCloud, Source};
 
-/// How long a play takes from its first point to the last, in seconds.
+/// Duration of a replay from the first point to the last, in seconds.
 const PLAY_SECS: f64 = 10.0;
 
 pub static FEATURE: Feature = Feature {
@@ -28,7 +28,7 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// Values by which points are coloured.
+/// Computes the values that colour points.
 pub static COLOR: Kind<App, Request, Outcome> = Kind {
     purpose: |request, fraction| Some(Activity::Preparing { what: request.long()?, fraction }),
     ..Kind::new(Slot::Color, "color", |app, request, outcome| app.handles.coloring.take(request, outcome))
@@ -82,7 +82,7 @@ impl App {
                 let Some(n) = self.session.record.as_ref().map(|record| record.cloud.len() as u32) else {
                     return;
                 };
-                // From the end it begins again.
+                // At the end, playing restarts.
                 let from = if self.state.color.moment >= n { 1 } else { self.state.color.moment.max(1) };
                 self.state.color.moment = from;
                 self.session.playing = Some(f64::from(from));
@@ -90,13 +90,12 @@ impl App {
         }
     }
 
-    /// Has values worked out where a choice, or what it is about, has changed, and moves a moment on that
-    /// plays.
+    /// Starts computing values if the choice or its inputs changed, and advances a replay.
     fn want_colors(&mut self) {
         self.play_on();
         let wanted = Request::of(&self.state.color, &self.session);
         let request = wanted.as_ref().ok().and_then(Option::as_ref);
-        // What only moved on is finished first.
+        // A running request is completed if the wanted one merely continues it.
         if self.jobs.about(&COLOR).is_some_and(|busy| request.is_none_or(|wanted| !wanted.continues(busy))) {
             self.jobs.stop(&COLOR);
         }
@@ -124,7 +123,7 @@ impl App {
         self.session.colored = colored;
     }
 
-    /// Another file's column colours nothing here.
+    /// Resets the colouring if the file lacks its column.
     pub(in crate::app) fn check_color_column(&mut self) {
         if let ColorBy::Column(key) = &self.state.color.by
             && !key.is_empty()
@@ -138,8 +137,8 @@ impl App {
         }
     }
 
-    /// No column colours points: the file that is shown has none as the one before. The chooser shows it, and
-    /// the status line keeps what it says of the file, which may be that rows were dropped.
+    /// Resets the colouring because the shown file lacks its column. Only the log says so: the status line
+    /// keeps its message about the file, such as dropped rows.
     fn forget_color_column(&mut self) {
         if let (ColorBy::Column(key), Some(cloud)) = (&self.state.color.by, &self.session.cloud) {
             let said =
@@ -148,18 +147,18 @@ impl App {
         }
         self.state.color.choose(ColorBy::Nothing);
         self.session.colored = Colored::Nothing;
-        // Nobody's step, which nobody wants back.
+        // Not an undo step.
         self.history.skip();
     }
 
-    /// Lets go of what the cloud that was shown was coloured by, where this one cannot have it.
+    /// Resets a colouring that is impossible for this cloud.
     fn fit_colors_to(&mut self, cloud: &PointCloud) {
         let has = match (&self.state.color.by, cloud.source()) {
             (ColorBy::Axis(axis), _) => *axis < cloud.dims(),
             (ColorBy::Column(_) | ColorBy::FileColors, Source::Generate { .. } | Source::Coordinates(_)) => {
                 false
             }
-            // Of a file's columns it is said once they are known.
+            // Columns of a file are checked once they are listed.
             _ => true,
         };
         if !has {
@@ -170,26 +169,25 @@ impl App {
         }
     }
 
-    /// Colours a file that was opened by its label or, where it has none, by its own colours.
+    /// Initial colouring of an opened file: by its label column, or else by its own colours.
     pub(in crate::app) fn color_at_first(&mut self) {
         self.color_by_label();
         self.session.awaits_colors = self.session.roles.label.column().is_none();
         self.show_file_colors();
     }
 
-    /// Shows the file's own colours where that was put off until its columns are known.
+    /// Shows the file's own colours, if that was deferred until its columns are listed.
     pub(in crate::app) fn show_file_colors(&mut self) {
         if self.session.file_columns().is_none() || !std::mem::take(&mut self.session.awaits_colors) {
             return;
         }
         if self.state.color.by == ColorBy::Nothing && self.session.file_colors().is_some() {
             self.state.color.choose(ColorBy::FileColors);
-            // Nobody's step, which nobody wants back.
+            // Not an undo step.
             self.history.skip();
         }
     }
 
-    /// Colours by the column that was chosen as the label.
     pub(in crate::app) fn color_by_label(&mut self) {
         if let Some(label) = self.session.roles.label.column() {
             self.state.color.choose(ColorBy::Column(label.key.clone()));
@@ -205,7 +203,7 @@ impl App {
             return;
         };
         let secs = f64::from(self.handles.ctx.input(|input| input.stable_dt).min(0.1));
-        // Equal factors in equal times, as the scrubber shows them.
+        // Multiplicative steps, because the slider is logarithmic.
         let next = (at * n.max(2.0).powf(secs / PLAY_SECS)).min(n);
         self.state.color.moment = next as u32;
         self.session.playing = (next < n).then_some(next);

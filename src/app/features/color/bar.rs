@@ -1,4 +1,4 @@
-//! The chooser over Plane and Space, and what the panes draw with.
+//! The colour chooser above Plane and Space, and the colours that these panes draw with.
 
 use std::sync::Arc;
 
@@ -10,8 +10,7 @@ use crate::app::look::{Paint, Paints, own};
 use crate::app::prelude::*;
 use crate::cloud::Source;
 
-/// By what points are coloured: one choice for Plane and Space; `plain` is what the pane does where nothing
-/// is chosen.
+/// The chooser, shared by Plane and Space; `plain` describes the pane's default colouring.
 pub fn bar_ui(ui: &mut Ui, state: &State, session: &Session, plain: &str, actions: &mut Actions) {
     let mut view = state.color.clone();
     let shown =
@@ -72,7 +71,7 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
             };
             let mut keys: Vec<_> =
                 column_keys(known.columns.iter().map(|column| column.name.as_str())).collect();
-            // A label is what is looked for, not one of the coordinates, of which there may be hundreds.
+            // Label columns first: there may be hundreds of coordinates.
             keys.sort_by_key(|(name, _)| cloud.axes().iter().any(|axis| axis.name == *name));
             for (name, of) in keys {
                 let shown = if name.is_empty() { format!("column {of}") } else { name.to_owned() };
@@ -84,7 +83,6 @@ fn column_ui(ui: &mut Ui, view: &mut ColorView, key: &str, session: &Session) {
     name_widget(&response.response, Role::ComboBox, "Column that colours");
 }
 
-/// How points are drawn.
 pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
     let mut paints =
         Paints { data: Paint::Flat(palette.point), queries: Paint::Flat(palette.query), over: None };
@@ -110,7 +108,6 @@ pub fn paints(state: &State, session: &Session, palette: &Palette) -> Paints {
     paints
 }
 
-/// The colour of a row of the cloud, where points are coloured.
 pub fn color_of(state: &State, session: &Session, palette: &Palette, row: usize) -> Option<Color32> {
     let Colored::Ready(channel) = &session.colored else { return None };
     let (values, scale) =
@@ -124,8 +121,7 @@ pub fn color_of(state: &State, session: &Session, palette: &Palette, row: usize)
     })
 }
 
-/// The squared bound whose circle belongs to what is shown: at the chosen moment, where there is one, else at
-/// the end. ∞ where there is none.
+/// The squared bound to draw as a circle: at the chosen moment, or else at the end; ∞ if there is none.
 pub fn bound_shown(state: &State, answered: &Answered) -> f32 {
     let record = &answered.record;
     if state.color.by == ColorBy::Moment && record.convergence.queries() > answered.query {

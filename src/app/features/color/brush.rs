@@ -1,4 +1,4 @@
-//! How values are spread, above their colours: a histogram to brush, and thresholds to type.
+//! The distribution of values above the colour scale: a histogram to brush, and thresholds to type.
 
 use egui::containers::menu::{MenuButton, MenuConfig};
 use egui::{DragValue, PointerButton, PopupCloseBehavior, StrokeKind};
@@ -10,19 +10,17 @@ use crate::app::model::how::How;
 use crate::app::prelude::*;
 use crate::text;
 
-/// Height of the histogram.
 pub const HEIGHT: f32 = 22.0;
 
-/// Width of a bin.
 const BIN: f32 = 3.0;
 
 const PRIMARY: PointerButton = PointerButton::Primary;
 
-/// A drag that is shorter is none.
+/// Shorter drags are ignored.
 const LEAST: f32 = 3.0;
 
-/// A histogram over a scale: dragging over it selects what has these values. A brush that reaches an end of
-/// the scale takes in what is beyond, as the colours do.
+/// A histogram over the colour scale; dragging selects by value. A brush that reaches an end of the scale
+/// includes all values beyond that end.
 pub fn histogram_ui(
     ui: &mut Ui,
     width: f32,
@@ -45,7 +43,7 @@ pub fn histogram_ui(
     let step = width / bins as f32;
     let painter = ui.painter();
     for (bin, &count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-        // A few among many are seen, too.
+        // A minimum height keeps small bins visible.
         let height = (count as f32 / most * (HEIGHT - 2.0)).max(1.5);
         let left = rect.left() + bin as f32 * step;
         painter.rect_filled(
@@ -56,7 +54,7 @@ pub fn histogram_ui(
     }
     let ends =
         keyed.map(|[from, to]| [rect.left() + from as f32 * step, rect.left() + (to + 1) as f32 * step]);
-    // When the button goes up, where it went down is no longer known.
+    // Remembered, because egui forgets the origin when the button is released.
     if response.drag_started()
         && let Some(origin) = ui.input(|input| input.pointer.press_origin())
     {
@@ -94,7 +92,7 @@ pub fn histogram_ui(
     }
 }
 
-/// The bins that keys have chosen, the first and the last: arrows move them, with Shift only the last one.
+/// First and last bin chosen by keys: arrows move both, Shift moves only the last.
 fn keyed_ui(ui: &Ui, response: &Response, bins: usize) -> Option<[usize; 2]> {
     if !is_keyed(response) {
         return None;
@@ -110,15 +108,15 @@ fn keyed_ui(ui: &Ui, response: &Response, bins: usize) -> Option<[usize; 2]> {
     Some([from, to])
 }
 
-/// A menu that selects by value: between two that are typed, or the highest and lowest.
+/// A menu that selects by value: between two thresholds, or the highest and lowest.
 pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mut Actions) {
     let id = ui.scope_id().with(("select by", &channel.title));
-    // A click on a field is none on an item: it is typed in.
+    // Stays open when a field is clicked.
     let stays = MenuConfig::new().close_behavior(PopupCloseBehavior::CloseOnClickOutside);
     let (button, _) = MenuButton::new("Select…").config(stays).ui(ui, |ui| {
         ui.set_min_width(190.0);
         ui.label(RichText::new(format!("By {}", channel.title)).strong());
-        // What was typed is of these values, and not of others of the same name.
+        // Keyed by range too, because another column may have the same name.
         type Typed = ((f64, f64), (f64, f64));
         let typed: Option<Typed> = ui.data(|data| data.get_temp(id));
         let (mut from, mut to) =
@@ -126,7 +124,7 @@ pub fn select_ui(ui: &mut Ui, channel: &Channel, numbers: &Numbers, actions: &mu
         let speed = ((numbers.whole.1 - numbers.whole.0) / 300.0).clamp(f64::MIN_POSITIVE, f64::MAX);
         let field = |ui: &mut Ui, name: &str, value: &mut f64| {
             ui.horizontal(|ui| {
-                // A menu's own style has no frames, by which fields are known.
+                // The style of menus draws fields without frames.
                 ui.reset_style();
                 let label = ui.label(name);
                 let shown = |value: f64, _| {

@@ -1,5 +1,4 @@
-//! Values of queries that a run answered: k-th distances, what the searches did, and their bounds at a
-//! moment.
+//! Values of queries: k-th distances, counters, and bounds at a moment of the search.
 
 use super::state::ColorBy;
 use super::state::channel::{Channel, Numbers, Whose};
@@ -8,7 +7,7 @@ use crate::knn::{Measure, Metric};
 use crate::run::RunRecord;
 use crate::text;
 
-/// A value for each query at the row that it asks for; `value` gives NaN where it has none.
+/// A value for each query, at its row; NaN means no value.
 fn by_row(record: &RunRecord, value: impl Fn(usize) -> f32) -> (Whose, Vec<f32>) {
     let (whose, rows) = match &record.query_cloud {
         Some(queries) => (Whose::Queries, queries.len()),
@@ -27,12 +26,12 @@ fn channel(record: &RunRecord, title: String, unit: &'static str, value: impl Fn
     Channel::of_numbers(whose, title, unit, Numbers::new(values, 0.0, true), (missing, "were not asked"))
 }
 
-/// What a run counted, or the distance of the k-th neighbour, at each row that was asked for.
+/// A counter or the k-th distance, at each query's row.
 pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
     match by {
         ColorBy::Measure(name) => {
             let values = record.measured.column(name).unwrap_or_default();
-            // What the engine says it counts, where this program has the engine: `children left out` for
+            // Prefer the name declared by the engine, if this build has it: `children left out` for
             // `left_out`.
             let declared = record
                 .descriptor()
@@ -62,15 +61,15 @@ pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
     }
 }
 
-/// The squared bound after so many points were seen; `None` while it is ∞.
+/// The squared bound after this many points; `None` while it is ∞.
 pub fn bound_at(record: &RunRecord, query: usize, points_seen: u32) -> Option<f32> {
     let (seen, bounds) = record.convergence.of(query);
     let merged = seen.partition_point(|&seen| seen <= points_seen);
     bounds.get(merged.checked_sub(1)?).copied().filter(|bound| bound.is_finite())
 }
 
-/// The bound of each query after so many points were seen, as a distance. Its whole range is that of all
-/// moments, so that a colour means the same at each.
+/// Each query's bound after this many points, as a distance. The range covers all moments, so that a colour
+/// always means the same.
 pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
     let metric = record.spec.metric;
     let distance = |squared: f32| metric.distance(squared) as f32;
@@ -114,7 +113,7 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
     Channel { note: (!notes.is_empty()).then(|| notes.join("; ")), ..channel }
 }
 
-/// Queries of which bounds at this moment are not kept: between the last but one entry and the last.
+/// Number of queries whose bound at this moment was not recorded, as it is between the last two entries.
 fn kept_partly(record: &RunRecord, points_seen: u32) -> u64 {
     let merges = record.measured.column(&record.convergence.counted_by).unwrap_or_default();
     let queries = merges.iter().enumerate().filter(|&(query, &merges)| {

@@ -1,5 +1,5 @@
-//! The legend, between the bar and the points so that it covers none of them: what a colour means, and how
-//! many rows have none.
+//! The legend, between the chooser and the points so that it covers none of them: the meaning of colours, and
+//! the number of rows without a value.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -17,10 +17,8 @@ use crate::draw::pen::{linear_ticks, log_ticks};
 use crate::palette::CATEGORIES;
 use crate::text;
 
-/// Categories that are listed at most.
 pub(super) const LISTED: usize = CATEGORIES;
 
-/// The legend of what is chosen; nothing where nothing is.
 pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let mut view = state.color.clone();
     if view.by == ColorBy::Moment {
@@ -49,7 +47,7 @@ pub fn legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palett
     }
 }
 
-/// The same in one line, to be read and not to be changed, for panes without much room.
+/// A read-only legend in one line, for panes with little room.
 pub fn legend_line_ui(
     ui: &mut Ui,
     state: &State,
@@ -77,7 +75,7 @@ pub fn legend_line_ui(
         }
         Colored::Ready(channel) => {
             let map = channel.map(view.map);
-            // The colours of a scale have their numbers under them, which is where the line's text is not.
+            // The numbers of a scale are below its colours, where the line's text is not.
             let align = if map == ColorMap::Categories { Align::Center } else { Align::TOP };
             let layout = Layout::left_to_right(align);
             let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
@@ -114,7 +112,7 @@ pub fn legend_line_ui(
     }
 }
 
-/// How many rows have no value, and what else is to be said of a channel.
+/// The number of rows without a value, and the channel's note.
 fn notes_ui(ui: &mut Ui, channel: &Channel, palette: &Palette) {
     let missing = (channel.missing > 0)
         .then(|| format!("{} {}", text::count(channel.missing, "row", "rows"), channel.why_missing));
@@ -124,7 +122,7 @@ fn notes_ui(ui: &mut Ui, channel: &Channel, palette: &Palette) {
     }
 }
 
-/// The moment of the search: by hand, or played.
+/// The moment of the search, with a slider and a play button.
 fn moment_ui(ui: &mut Ui, view: &mut ColorView, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(record) = &session.record else { return };
     let n = record.cloud.len() as u32;
@@ -166,7 +164,7 @@ fn channel_ui(
             ui.label(palette.weak(channel.unit));
         }
         if let (Some(moment), Some(numbers)) = (moment, numbers) {
-            // The ends below are the file's numbers, to be typed.
+            // Dates in words; the fields below show the file's numbers.
             let (low, high, _) = numbers.ends(view);
             ui.label(palette.weak(moments(moment, low, high)));
         }
@@ -192,12 +190,12 @@ fn channel_ui(
     }
 }
 
-/// Ends of a scale of dates, to the unit in which the file counts.
+/// The ends of a scale of dates, in the file's time unit.
 pub(super) fn moments(moment: Moment, low: f64, high: f64) -> String {
     format!("{} to {}", moment.text(low.round()), moment.text(high.round()))
 }
 
-/// Which colours, where there is a choice.
+/// The colour map chooser, if there is a choice.
 fn map_ui(ui: &mut Ui, view: &mut ColorView, map: ColorMap, channel: &Channel) {
     if channel.numbers.is_none() {
         return;
@@ -232,7 +230,7 @@ fn range_ui(ui: &mut Ui, view: &mut ColorView, numbers: &Numbers) {
     }
 }
 
-/// Low and high, to be typed; between them the colours, and above these how the values are spread.
+/// Fields for low and high, with the colours and the histogram between them.
 fn ends_ui(
     ui: &mut Ui,
     view: &mut ColorView,
@@ -251,7 +249,7 @@ fn ends_ui(
         let of_text =
             |value: f64| ui.painter().layout_no_wrap(text(value), font.clone(), palette.text).size().x;
         let field = (of_text(low).max(of_text(high)) + 2.0 * ui.spacing().button_padding.x + 2.0).max(FIELD);
-        // Beside the colours, below what stands above these.
+        // Aligned with the colours, below the histogram.
         let beside = |ui: &mut Ui, field: &mut dyn FnMut(&mut Ui)| {
             ui.vertical(|ui| {
                 ui.add_space(HEIGHT - 4.0);
@@ -261,7 +259,7 @@ fn ends_ui(
         beside(ui, &mut |ui| {
             end_ui(ui, "Low end of the colours", &mut from, least..=high, speed, text, field)
         });
-        // In a narrow pane the colours give way to the numbers.
+        // In a narrow pane the colours shrink, not the fields.
         let width = (ui.available_width() - field - ui.spacing().item_spacing.x).clamp(24.0, 460.0);
         ui.vertical(|ui| {
             ui.spacing_mut().item_spacing.y = 0.0;
@@ -277,7 +275,7 @@ fn ends_ui(
     }
 }
 
-/// An end of the scale in words, with as many digits as tell it from the other.
+/// An end of the scale, with enough digits to distinguish it from the other.
 fn end(value: f64, (low, high): (f64, f64), integers: bool) -> String {
     if integers && value.fract() == 0.0 && value.abs() < 1e15 {
         text::fixed(value, 0)
@@ -286,7 +284,7 @@ fn end(value: f64, (low, high): (f64, f64), integers: bool) -> String {
     }
 }
 
-/// Significant digits that a value needs to have three of an extent's, four at least.
+/// Significant digits needed to show three digits of the range, at least four.
 fn digits(value: f64, extent: f64) -> usize {
     let power = |value: f64| value.abs().log10().floor();
     let needed = power(value) - power(extent) + 3.0;
@@ -318,10 +316,10 @@ fn end_ui(
     });
 }
 
-/// Width of an end's field, at least.
+/// Minimum width of an end's field.
 const FIELD: f32 = 60.0;
 
-/// Height of the colours; the numbers stand under them.
+/// Height of the colours; the numbers are below.
 const BAR: f32 = 12.0;
 
 pub(super) fn gradient_ui(
@@ -349,7 +347,7 @@ pub(super) fn gradient_ui(
     let font = FontId::proportional(10.5);
     let place =
         |value: f64| if log { (value / low).ln() / (high / low).ln() } else { (value - low) / (high - low) };
-    // As many as fit beside each other.
+    // As many as fit without overlap.
     let marks = |most: usize| -> Vec<(f32, f32, Arc<Galley>)> {
         let (marks, decimals) =
             if log { (log_ticks(low, high, most), None) } else { both(linear_ticks(low, high, most)) };
@@ -363,7 +361,7 @@ pub(super) fn gradient_ui(
             };
             let galley = painter.layout_no_wrap(text, font.clone(), palette.text_weak);
             let at = bar.left() + place(value) as f32 * width;
-            // Numbers stay under the bar: beside it stand the fields.
+            // Kept under the bar, because fields are on both sides.
             let left = (at - galley.size().x / 2.0).min(bar.right() - galley.size().x).max(bar.left());
             (at, left, galley)
         };
@@ -402,7 +400,7 @@ fn gradient(rect: Rect, map: ColorMap, palette: &Palette) -> Mesh {
     mesh
 }
 
-/// Where more categories than colours share these: what the point under the pointer is, or else the query.
+/// With more categories than colours, names the category of the hovered point, or else of the query.
 fn here_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, session: &Session, palette: &Palette) {
     const LETTERS: usize = 24;
     let row = |what: Picked| if let Picked::Row(row) = what { Some(row as usize) } else { None };
@@ -419,7 +417,7 @@ fn here_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, session: &Se
     let color = own.map_or(palette.muted, |at| ColorMap::Categories.category(at, palette));
     let name = channel.text(row).filter(|_| own.is_some()).unwrap_or_else(|| "no value".to_owned());
     let short: String = name.chars().take(LETTERS).collect();
-    // A place of its own, so that what stands after it does not move with the pointer.
+    // A fixed width, so that hovering does not move what follows.
     let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&egui::TextStyle::Body.resolve(ui.style()), 'n'));
     let longest =
         categories.list.iter().map(|category| category.name.chars().count().min(LETTERS)).max().unwrap_or(0);
@@ -433,7 +431,7 @@ fn here_ui(ui: &mut Ui, channel: &Channel, categories: &Categories, session: &Se
     });
 }
 
-/// The categories with their colours and counts; a click selects the rows of one.
+/// The categories with colours and counts; a click selects the rows of one.
 fn categories_ui(
     ui: &mut Ui,
     channel: &Channel,
@@ -473,12 +471,11 @@ fn categories_ui(
     }
 }
 
-// The legend in a picture: nothing of it is pressed, and all of it is in sight.
+// The legend in a picture, complete and without controls.
 
-/// The widest that a scale of colours is.
+/// Maximum width of the colour scale.
 const WIDEST: f32 = 320.0;
 
-/// What colours mean; nothing where there are none.
 pub fn picture_legend_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette) {
     let Colored::Ready(channel) = &session.colored else { return };
     let (view, map) = (&state.color, channel.map(state.color.map));
@@ -509,7 +506,7 @@ fn picture_categories_ui(ui: &mut Ui, categories: &Categories, palette: &Palette
             egui::TextStyle::Body.resolve(ui.style()),
             palette.text,
         );
-        // In one piece, which goes to the next line as a whole.
+        // Allocated as one item, which wraps as a whole.
         ui.allocate_ui_with_layout(
             vec2(16.0 + text.size().x, text.size().y),
             Layout::left_to_right(Align::Center),

@@ -1,13 +1,13 @@
 //! Point colours: which values they show, how those are computed, and their legend.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | what points are coloured by, the values, what is asked of them |
-//! | `apply` | chooses, selects by value, has values worked out |
+//! | `state` | the choice of values, the computed values, actions |
+//! | `apply` | handles actions, selects by value, starts computations |
 //! | `values` | values of axes, columns, analyses and the picked query |
-//! | `counters` | values of queries that a run answered |
+//! | `counters` | values of a run's queries |
 //! | `bar`, `legend` | the chooser and the legend above Plane and Space |
-//! | `brush` | selects by value: the histogram of the legend |
+//! | `brush` | selection by value in the legend's histogram |
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -34,36 +34,33 @@ pub mod legend;
 pub mod state;
 pub mod values;
 
-// What has to be worked out for a choice, and whether it is the same as before.
+// Requests for values, and their identity.
 
-/// Why there are no values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The file has no such column: it was chosen for another one.
+    /// The file lacks the column, which was chosen for another file.
     NoColumn,
-    /// Anything else, as a sentence.
+    /// Another error, as a sentence.
     Said(String),
 }
 
-/// What comes of a request; `None` inside where it was cancelled.
+/// The result of a request; the inner `None` means cancelled.
 pub type Outcome = Result<Channel, Option<Failure>>;
 
-/// Everything that the values of a choice depend on.
+/// All inputs of the values of a choice.
 #[derive(Clone, Debug)]
 pub enum Request {
-    /// A dimension of a cloud.
     Axis(Arc<PointCloud>, usize),
-    /// A column of its file.
     Column {
         /// The cloud whose rows get the values.
         cloud: Arc<PointCloud>,
         path: PathBuf,
-        /// The column, by name or by number.
+        /// By name or by number.
         key: String,
-        /// As people know it.
+        /// Its display name.
         title: String,
     },
-    /// Three columns of its file that are a colour.
+    /// Three columns of the file that form a colour.
     FileColors {
         /// The cloud whose rows get the colours.
         cloud: Arc<PointCloud>,
@@ -71,26 +68,21 @@ pub enum Request {
         /// Red, green and blue, by name or by number.
         keys: [String; 3],
     },
-    /// Distances to a place.
     Distance {
-        /// The cloud whose rows get a distance.
         cloud: Arc<PointCloud>,
         /// In the file's coordinates.
         place: Vec<f64>,
-        /// Straight, or by angle.
         metric: Metric,
-        /// Whether percentiles are wanted too.
+        /// Whether to compute percentiles too.
         middle: bool,
     },
-    /// Ranks of a query's neighbours.
     Rank(Answered),
-    /// Something of every query of a run.
+    /// A value of every query of a run.
     Counted(Arc<RunRecord>, ColorBy),
-    /// What the neighbours of all rows say of each.
     Analysed(Arc<Analysed>, AnalysisKind),
-    /// What another file says of each.
+    /// A comparison with another file.
     Against(Arc<Against>),
-    /// The bound of every query after so many points.
+    /// The bound of every query after this many points.
     Moment(Arc<RunRecord>, u32),
 }
 
@@ -123,10 +115,10 @@ impl PartialEq for Request {
 }
 
 impl Request {
-    /// What a choice needs now.
+    /// The request for a choice; `Ok(None)` if nothing is chosen.
     ///
     /// # Errors
-    /// What has to be done first, as a sentence. `Ok(None)` when nothing is chosen.
+    /// What the user has to do first, as a sentence.
     pub fn of(view: &ColorView, session: &Session) -> Result<Option<Self>, String> {
         let Some(cloud) = session.cloud.clone() else { return Ok(None) };
         let record = || {
@@ -216,8 +208,8 @@ impl Request {
         }))
     }
 
-    /// Whether what another gave may still be shown while this one is worked out: it means the same, of the
-    /// same points.
+    /// Whether another request's values may be shown until these are computed: both have the same meaning and
+    /// the same points.
     pub fn continues(&self, other: &Self) -> bool {
         match (self, other) {
             (
@@ -230,7 +222,7 @@ impl Request {
         }
     }
 
-    /// What takes long enough to be told of.
+    /// The text of the status line, if the request may take long.
     pub fn long(&self) -> Option<String> {
         match self {
             Self::Column { title, .. } => Some(format!("Reading column {title}")),
@@ -242,7 +234,7 @@ impl Request {
     /// Computes the channel, on any thread.
     ///
     /// # Errors
-    /// The failure; [`None`] when it was cancelled.
+    /// The failure; [`None`] if cancelled.
     pub fn work(&self, progress: &dyn Progress) -> Result<Channel, Option<Failure>> {
         Ok(match self {
             Self::Axis(cloud, axis) => values::axis_channel(cloud, *axis).ok_or(None)?,
@@ -272,7 +264,7 @@ impl Request {
     }
 }
 
-/// The name of the column that a key stands for; `None` for a column that the file is known not to have.
+/// The name of the column with this key; `None` if the file is known to lack it.
 pub fn column_title(session: &Session, key: &str) -> Option<String> {
     if key.is_empty() {
         return None;
@@ -286,7 +278,7 @@ pub fn column_title(session: &Session, key: &str) -> Option<String> {
         .map(|(name, _)| name.to_owned())
 }
 
-/// What the numbers of the column that colours count, where that is time.
+/// The time unit of the column that colours points, if it is a time.
 pub fn moment_of(session: &Session, by: &ColorBy) -> Option<Moment> {
     let ColorBy::Column(key) = by else { return None };
     let known =
@@ -295,8 +287,8 @@ pub fn moment_of(session: &Session, by: &ColorBy) -> Option<Moment> {
     known.columns.iter().zip(keys).find(|(_, (_, of))| of == key)?.0.moment
 }
 
-/// Names of columns and the keys that stand for them: the name itself, or the number where a name is not its
-/// own or would be read as a number.
+/// Column names and their keys: the name itself, or the number if the name is ambiguous or looks like a
+/// number.
 pub fn column_keys<'a>(
     names: impl Iterator<Item = &'a str> + Clone,
 ) -> impl Iterator<Item = (&'a str, String)> {
@@ -312,28 +304,26 @@ pub fn column_keys<'a>(
     })
 }
 
-// Values as they were worked out last: one request at a time goes on, then what is wanted by then.
+// The last computed values. One request runs at a time; the next is the one wanted when it ends.
 
-/// Why there are no values after the user cancelled the work.
+/// The reason shown after the user cancelled.
 pub const CANCELLED: &str = "cancelled";
 
-/// What came out, and of what.
 #[derive(Clone, Debug)]
 struct Done {
     request: Request,
-    /// The values, or why there are none.
     channel: Result<Arc<Channel>, Failure>,
 }
 
 #[derive(Default)]
 pub struct Coloring {
     done: Option<Done>,
-    /// Whether what is done has changed.
+    /// Whether `done` has changed.
     news: bool,
 }
 
 impl Coloring {
-    /// Takes in what came out.
+    /// Stores a result.
     pub fn take(&mut self, request: Request, outcome: task::Outcome<Outcome>) {
         let channel = match outcome {
             Ok(Ok(channel)) => Ok(Arc::new(channel)),
@@ -344,9 +334,9 @@ impl Coloring {
         (self.done, self.news) = (Some(Done { request, channel }), true);
     }
 
-    /// Lets go of values that mean something else than what is wanted now; true when there is news since the
-    /// last time. What only moved on is shown until the next is there, so that somebody who drags sees
-    /// colours follow.
+    /// Drops values with another meaning than the wanted ones; returns whether there is news since the last
+    /// call. If the wanted request continues the previous one, its values stay until the new ones are
+    /// computed, so that colours follow a drag.
     pub fn settle(&mut self, wanted: Option<&Request>) -> bool {
         if self.done.as_ref().is_some_and(|done| wanted.is_none_or(|wanted| !wanted.continues(&done.request)))
         {
@@ -355,12 +345,11 @@ impl Coloring {
         std::mem::take(&mut self.news)
     }
 
-    /// Whether just this was worked out.
     pub fn has(&self, wanted: &Request) -> bool {
         self.done.as_ref().is_some_and(|done| done.request == *wanted)
     }
 
-    /// The newest values, or why there are none; `None` while they are worked out.
+    /// The latest values or the failure; `None` while they are computed.
     pub fn channel(&self) -> Option<Result<Arc<Channel>, Failure>> {
         self.done.as_ref().map(|done| done.channel.clone())
     }

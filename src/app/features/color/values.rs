@@ -1,4 +1,4 @@
-//! Values of the file's columns and of the cloud's axes.
+//! Values of the file's columns, of axes, distances and analyses.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -19,26 +19,26 @@ use crate::palette::CATEGORIES;
 use crate::progress::Progress;
 use crate::text;
 
-/// The most different numbers that may be shown as categories.
+/// Maximum number of distinct numbers shown as categories.
 const MOST_NUMBERS: usize = 64;
 
-/// Integers with at most this many distinct values are taken as labels rather than magnitudes, unless the
-/// user says otherwise.
+/// Integers with at most this many distinct values are treated as labels rather than magnitudes, unless the
+/// user chooses otherwise.
 const LIKELY_LABELS: usize = 20;
 
 /// A column's values, by row of the cloud.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Numbers; NaN where there is none.
+    /// NaN if missing.
     Numbers(Vec<f64>),
-    /// The place of each text among the names; a row without text has that of "".
+    /// Distinct texts, and the index of each row's text; a missing text is "".
     Texts(Vec<String>, Vec<u32>),
 }
 
 /// Reads a column of the cloud's file, by row of the cloud.
 ///
 /// # Errors
-/// When the reader of the file fails.
+/// If the file cannot be read.
 pub fn read_column(
     cloud: &PointCloud,
     path: &Path,
@@ -62,7 +62,7 @@ pub fn read_column(
     })
 }
 
-/// That the file still has the records of which a cloud was read.
+/// Checks that the file still has the records that the cloud was read from.
 fn check_records(cloud: &PointCloud, path: &Path, what: String, records: usize) -> Result<(), FormatError> {
     let last = cloud.record(cloud.len() - 1);
     if last < records as u64 {
@@ -75,11 +75,10 @@ fn check_records(cloud: &PointCloud, path: &Path, what: String, records: usize) 
     Err(FormatError::Malformed { what, why, path: path.to_owned() })
 }
 
-/// Reads red, green and blue of the cloud's file, in one pass: of each row of the cloud the values as they
-/// stand.
+/// Reads red, green and blue from the cloud's file in one pass, by row of the cloud, in the file's units.
 ///
 /// # Errors
-/// When the reader of the file fails.
+/// If the file cannot be read.
 pub fn read_colors(
     cloud: &PointCloud,
     path: &Path,
@@ -92,8 +91,7 @@ pub fn read_colors(
     Ok((0..cloud.len()).map(row).collect())
 }
 
-/// Colours as a channel. Files count to 255, to 65,535 or to 1, and which of them is told by the largest
-/// value.
+/// Colours as a channel. Files use a maximum of 255, 65,535 or 1; the largest value tells which.
 pub fn colors_channel(colors: Vec<[f64; 3]>) -> Channel {
     let most = colors.as_flattened().iter().copied().filter(|value| value.is_finite()).fold(0.0, f64::max);
     let white = if most > 255.0 {
@@ -106,7 +104,7 @@ pub fn colors_channel(colors: Vec<[f64; 3]>) -> Channel {
     let byte = |value: f64| (255.0 * value / white).round().clamp(0.0, 255.0) as u8;
     let packed = |color: &[f64; 3]| match color.map(byte) {
         _ if !color.iter().all(|value| value.is_finite()) => f32::NAN,
-        // Of 24 bits, which an f32 has.
+        // 24 bits fit an f32 exactly.
         [red, green, blue] => u32::from_be_bytes([0, red, green, blue]) as f32,
     };
     let values: Vec<f32> = colors.iter().map(packed).collect();
@@ -124,7 +122,6 @@ pub fn colors_channel(colors: Vec<[f64; 3]>) -> Channel {
     }
 }
 
-/// A column as a channel.
 pub fn column_channel(title: &str, values: &Values) -> Channel {
     let (numbers, categories, missing) = match values {
         Values::Numbers(values) => {
@@ -144,7 +141,7 @@ pub fn column_channel(title: &str, values: &Values) -> Channel {
     Channel { prefers_categories, categories, ..channel }
 }
 
-/// An axis as a channel: its local coordinates, about its origin.
+/// An axis as a channel: its local coordinates, with the origin as offset.
 pub fn axis_channel(cloud: &PointCloud, axis: usize) -> Option<Channel> {
     let of = cloud.axes().get(axis)?;
     let values: Vec<f32> = (0..cloud.len()).map(|row| cloud.point(row)[axis]).collect();
@@ -152,7 +149,7 @@ pub fn axis_channel(cloud: &PointCloud, axis: usize) -> Option<Channel> {
     Some(Channel::of_numbers(Whose::Data, &of.name, "", Numbers::new(values, of.origin, true), (missing, "")))
 }
 
-/// Numbers as f32 about an offset, where f32 itself is too coarse for their differences.
+/// Numbers as f32 relative to an offset, if f32 is too coarse for their differences.
 fn numbers(values: &[f64]) -> Option<Numbers> {
     let there = values.iter().copied().filter(|value| value.is_finite());
     let (low, high) = there
@@ -169,7 +166,7 @@ fn numbers(values: &[f64]) -> Option<Numbers> {
 
 fn number_categories(values: &[f64]) -> Option<Categories> {
     let mut counts: HashMap<u64, u64> = HashMap::new();
-    // 0.0 and −0.0 are one number.
+    // 0.0 and −0.0 count as one value.
     let bits = |value: f64| (value + 0.0).to_bits();
     for &value in values.iter().filter(|value| value.is_finite()) {
         *counts.entry(bits(value)).or_insert(0) += 1;
@@ -212,12 +209,12 @@ fn text_categories(names: &[String], codes: &[u32]) -> Option<Categories> {
     (!list.is_empty()).then(|| Categories { values: Arc::new(PointValues::new(values)), list })
 }
 
-// Values that belong to the picked query: how far every point is from it, and the ranks of its neighbours.
+// Values of the picked query: distances of all points, and ranks of its neighbours.
 
-/// Rows that one thread takes at a time.
+/// Rows per parallel chunk.
 const ROWS: usize = 1 << 13;
 
-/// The distance of each row to a place given in the file's coordinates, NaN where there is none.
+/// Distances of all rows to a point in the file's coordinates, NaN if undefined.
 pub fn distances(cloud: &PointCloud, place: &[f64], metric: Metric) -> Vec<f32> {
     let apart = Apart::new(cloud, place, metric);
     let mut values = vec![0.0f32; cloud.len()];
@@ -227,7 +224,6 @@ pub fn distances(cloud: &PointCloud, place: &[f64], metric: Metric) -> Vec<f32> 
     values
 }
 
-/// In what distances are.
 pub fn unit(metric: Metric) -> &'static str {
     match metric {
         Metric::L2 => "in the cloud's units",
@@ -238,7 +234,6 @@ pub fn unit(metric: Metric) -> &'static str {
     }
 }
 
-/// Distances as a channel.
 pub fn distance_channel(cloud: &PointCloud, place: &[f64], metric: Metric, middle: bool) -> Channel {
     let values = distances(cloud, place, metric);
     let missing = missing(&values);
@@ -271,14 +266,14 @@ pub fn rank_channel(answered: &Answered) -> Channel {
     Channel { few: Some(few.into()), ..channel }
 }
 
-/// Rows without a value.
+/// Number of rows without a value.
 pub fn missing(values: &[f32]) -> u64 {
     values.par_chunks(1 << 16).map(|part| part.iter().filter(|value| value.is_nan()).count() as u64).sum()
 }
 
-// Values of rows that their neighbours tell: density, outliers, hubs and the like.
+// Values of analyses: density, outliers, hubness and others.
 
-/// What another file says of the rows.
+/// A comparison with another file as a channel.
 pub fn against_channel(against: &Against) -> Channel {
     let (title, unit) = match &against.leaks {
         Some(leaking) => {
@@ -297,7 +292,7 @@ pub fn against_channel(against: &Against) -> Channel {
     )
 }
 
-/// The values of an analysis; `None` where it was not worked out.
+/// An analysis as a channel; `None` if it was not computed.
 pub fn analysis_channel(analysed: &Analysed, kind: AnalysisKind) -> Option<Channel> {
     let values = analysed.values(kind)?;
     let metric = analysed.record.spec.metric;
@@ -490,7 +485,7 @@ mod tests {
 
     #[test]
     fn distances_are_those_of_the_plain_rule() {
-        // More rows than one part has, so that parts must meet.
+        // More rows than one chunk, to test the boundary.
         let cloud = cloud(ROWS + 100, 3, 5);
         let place: Vec<f64> = (0..3).map(|axis| cloud.coordinate(17, axis)).collect();
         let values = distances(&cloud, &place, Metric::L2);
@@ -519,7 +514,7 @@ mod tests {
     #[test]
     fn on_the_globe_distances_are_in_km() {
         let cloud = cloud(100, 2, 5);
-        // A degree of latitude, where the first column is taken as longitude.
+        // A degree of latitude; the first column is the longitude.
         let place = [cloud.coordinate(3, 0), cloud.coordinate(3, 1) + 1.0];
         let channel = distance_channel(&cloud, &place, Metric::Haversine, false);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What the columns of a file are: chosen in a table, kept with the file, and taken again when it is opened.
+//! Column roles of a file: chosen in a dialog, remembered with the file, and applied when it is opened again.
 
 use super::columns_ui;
 use super::state::{ColumnsAction, ColumnsDialog, PREVIEW as ROWS, Preview};
@@ -24,12 +24,11 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// The first rows of the file whose columns are chosen.
+/// The first rows of the file, for the dialog.
 pub static PREVIEW: Kind<App, (), Result<Records, FormatError>> =
     Kind::new(Slot::Preview, "preview", App::preview_read);
 
 impl App {
-    /// Carries out what the table asks for.
     fn columns_action(&mut self, action: ColumnsAction) {
         let dialog = self.session.columns_dialog.as_mut();
         match (action, dialog) {
@@ -51,7 +50,7 @@ impl App {
         }
     }
 
-    /// Opens the table of the columns of the file that is shown, and has its first rows read.
+    /// Opens the dialog for the shown file, and reads the first rows.
     fn open_columns(&mut self) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let (Some(known), Source::File { path, .. }) = (self.session.file_columns(), cloud.source()) else {
@@ -61,7 +60,7 @@ impl App {
         let columns = keys
             .zip(&known.columns)
             .map(|((name, key), info)| (FileColumn { name: name.to_owned(), key }, info.kind));
-        // Where nobody chose, the columns by which the answer is told now.
+        // For roles that the user has not chosen, preselect the inferred columns.
         let told = self
             .session
             .listed_beside()
@@ -91,7 +90,6 @@ impl App {
         self.jobs.start(&PREVIEW, (), move |progress| formats::records(&path, &first, progress));
     }
 
-    /// The first rows were read, or not.
     fn preview_read(&mut self, (): (), outcome: Outcome<Result<Records, FormatError>>) {
         let Some(dialog) = &mut self.session.columns_dialog else { return };
         dialog.preview = match outcome {
@@ -101,8 +99,7 @@ impl App {
         };
     }
 
-    /// Takes what was chosen, keeps it with the file, and reads the file again where other columns are
-    /// coordinates now.
+    /// Applies and remembers the choices; reads the file again if the coordinates changed.
     fn use_columns(&mut self) {
         let Some(dialog) = self.session.columns_dialog.take() else { return };
         let Some(cloud) = self.session.cloud.clone() else { return };
@@ -128,7 +125,7 @@ impl App {
         if self.session.roles.label != label_before {
             match (&self.session.roles.label, &self.state.color.by) {
                 (Told::By(_), _) => self.color_by_label(),
-                // What is no label any more colours no longer.
+                // The previous label column no longer colours points.
                 (_, ColorBy::Column(key))
                     if label_before.column().is_some_and(|column| column.key == *key) =>
                 {
@@ -139,7 +136,7 @@ impl App {
         }
     }
 
-    /// Forgets what was chosen, and reads the file as for the first time.
+    /// Forgets the choices, and reads the file with inferred columns.
     fn guess_columns(&mut self) {
         self.session.columns_dialog = None;
         let Some(cloud) = self.session.cloud.clone() else { return };
@@ -152,15 +149,15 @@ impl App {
         self.apply(Action::Load);
     }
 
-    /// Enters the columns that were chosen the last time that the file of the fields was open.
+    /// Restores the columns field from the last time the file was open.
     pub(in crate::app) fn recall_columns(&mut self) {
         if let Some(kept) = self.state.draft.source().ok().and_then(|source| self.state.roles_of(&source)) {
             self.state.draft.columns = kept.columns.clone();
         }
     }
 
-    /// The same where none are typed, unless they were cleared: of the file that is shown, that asks for a
-    /// guess.
+    /// Does the same if the field is empty, unless the user cleared it for the shown file, which asks for
+    /// inferred columns.
     pub(in crate::app) fn restore_columns(&mut self) {
         let draft = &self.state.draft;
         let (DataKind::File, true, Ok(source)) =
@@ -175,8 +172,7 @@ impl App {
         }
     }
 
-    /// A file was opened with columns that were typed: where something was chosen of them before, they are
-    /// what counts now.
+    /// After opening a file with typed columns, updates its remembered choices, if any.
     pub(in crate::app) fn note_columns(&mut self, source: &Source) {
         let (Source::File { columns, .. }, Some(kept)) = (source, self.state.roles_of(source).cloned())
         else {
@@ -193,7 +189,7 @@ impl App {
     }
 }
 
-/// The numbers of a cloud's axes among the columns of its file.
+/// Column numbers of a cloud's axes in its file.
 fn numbers_of(cloud: &PointCloud, columns: &[ColumnInfo]) -> Vec<usize> {
     let typed = match cloud.source() {
         Source::File { columns: ColumnChoice::Named(names), .. } if names.len() == cloud.dims() => {
@@ -207,7 +203,7 @@ fn numbers_of(cloud: &PointCloud, columns: &[ColumnInfo]) -> Vec<usize> {
     for (at, axis) in cloud.axes().iter().enumerate() {
         let is_it = |number: usize| columns.get(number).is_some_and(|column| column.name == axis.name);
         let by_number = typed.get(at).and_then(|name| name.parse().ok()).filter(|&number| is_it(number));
-        // Mostly they are in the file's order: then no column is looked at twice.
+        // Axes are usually in file order, so the search continues after the last match.
         let found = by_number
             .or_else(|| (next..columns.len()).chain(0..next).find(|&number| is_it(number) && !taken[number]));
         if let Some(number) = found {

@@ -1,9 +1,9 @@
-//! What the columns of a file are.
+//! Column roles of a file.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | the table in which that is chosen |
-//! | `apply` | reads the file with the columns that were chosen, and keeps them with it |
+//! | `state` | the dialog that sets them |
+//! | `apply` | reads the file with the chosen columns, and remembers them |
 
 use egui_extras::{Column, TableBuilder};
 
@@ -16,14 +16,12 @@ use crate::text;
 pub mod apply;
 pub mod state;
 
-// The table in which is chosen what the columns of a file are.
-
-/// Points of the screen that the four roles take.
+/// Width of the four roles, in screen points.
 const ROLES: f32 = 264.0;
 
 const ROW: f32 = 22.0;
 
-/// The table, when it is open. Enter uses what is set, Escape closes.
+/// Draws the dialog while it is open. Enter applies, Escape closes.
 pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(dialog) = &session.columns_dialog else { return };
     let room = ui.ctx().content_rect().size();
@@ -70,7 +68,7 @@ pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut A
                 }
             }
             close = buttons[3].clicked();
-            // A role that has the focus is set by Enter.
+            // On a focused role, Enter sets that role.
             used |= ready
                 && !on_button
                 && ui.memory(|memory| memory.focused().is_none())
@@ -89,8 +87,7 @@ pub fn columns_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut A
 fn table_ui(ui: &mut Ui, dialog: &ColumnsDialog, height: f32, palette: &Palette, actions: &mut Actions) {
     ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
     let rows = dialog.rows.len();
-    // As high as its rows, where there is room for them: from the first frame on, so that nothing moves under
-    // the pointer.
+    // Sized to its rows from the first frame, if there is room, so that nothing moves under the pointer.
     let height = height.min(rows as f32 * (ROW + ui.spacing().item_spacing.y));
     let names = (ui.available_width() - ROLES) * 0.4;
     let table = TableBuilder::new(ui)
@@ -128,7 +125,7 @@ fn table_ui(ui: &mut Ui, dialog: &ColumnsDialog, height: f32, palette: &Palette,
     });
 }
 
-/// Whether rows are pictures, where they can be.
+/// The image chooser, if rows can be images.
 fn pictures_ui(ui: &mut Ui, dialog: &ColumnsDialog, palette: &Palette, actions: &mut Actions) {
     let possible = dialog.possible_pictures();
     if possible.is_empty() {
@@ -184,7 +181,6 @@ fn kind_text(kind: ColumnKind) -> &'static str {
     }
 }
 
-/// `0, 5, 13, 9`.
 fn first_rows(dialog: &ColumnsDialog, at: usize) -> String {
     let cell = |cell: &Cell| match cell {
         Cell::Number(value) => text::coordinate(*value),

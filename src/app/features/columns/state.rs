@@ -1,4 +1,4 @@
-//! The table of a file's columns, while it is open: what each one is taken for, and the first rows.
+//! The dialog for column roles, with a preview of the first rows.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,11 @@ use crate::app::model::files::{ColumnRole, FileColumn, Roles, Told, column_range
 use crate::app::model::pictures::{Pictured, Pictures};
 use crate::cloud::formats::{ColumnKind, Records};
 
-/// Rows of the file that are shown.
 pub const PREVIEW: usize = 4;
 
-/// As many coordinates are typed by their names; more by their numbers.
+/// Up to this many coordinates are typed by name, more by number.
 const NAMED: usize = 8;
 
-/// A column in the table.
 #[derive(Clone, Debug)]
 pub struct ColumnRow {
     pub column: FileColumn,
@@ -21,7 +19,7 @@ pub struct ColumnRow {
 }
 
 impl ColumnRow {
-    /// Whether its content allows the role.
+    /// Whether the column's contents allow the role.
     pub fn may_be(&self, role: ColumnRole) -> bool {
         match role {
             ColumnRole::Coordinate => self.kind == ColumnKind::Numeric,
@@ -31,7 +29,6 @@ impl ColumnRow {
     }
 }
 
-/// The first rows of the file.
 #[derive(Clone, Debug)]
 pub enum Preview {
     Reading,
@@ -39,49 +36,44 @@ pub enum Preview {
     Failed(String),
 }
 
-/// The table of a file's columns, while it is open.
 #[derive(Clone, Debug)]
 pub struct ColumnsDialog {
     pub path: PathBuf,
     pub rows: Vec<ColumnRow>,
-    /// The coordinates as they are, by the columns' numbers, in their order.
+    /// The current coordinates, as column numbers in axis order.
     pub axes: Vec<usize>,
-    /// The columns as they are typed.
     pub typed: String,
     pub preview: Preview,
-    /// The pictures that rows are.
     pub pictures: Option<Pictures>,
-    /// The column that was set last, from which Shift reaches.
+    /// The column set last, where a Shift-click range begins.
     last: Option<usize>,
 }
 
-/// What the table asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnsAction {
-    /// It is to be opened.
     Open,
-    /// A column is to be taken for something; `through`, all from the one that was set last to this.
+    /// Set a column's role; `through` sets all columns since the last one set.
     Set {
         column: usize,
         role: ColumnRole,
         through: bool,
     },
-    /// Rows are to be pictures, or none.
+    /// Set the image layout of rows, or none.
     Pictures(Option<Pictures>),
-    /// Rows are pictures from now on, without a look at the table.
+    /// Set the image layout without opening the dialog.
     ShowPictures(Pictures),
-    /// All numbers that are neither label nor name are to be coordinates.
+    /// Make all numeric columns coordinates, except label and name.
     AllNumbers,
-    /// What is set is to be used.
+    /// Apply the choices.
     Use,
-    /// What was chosen is to be forgotten, and guessed again.
+    /// Forget the choices and infer the columns again.
     Guess,
     Close,
 }
 
 impl ColumnsDialog {
-    /// The table of `columns`, of which `axes` are coordinates; `label` and `name` are columns that say what
-    /// a row is.
+    /// The dialog for `columns`; `axes` are the current coordinates, `label` and `name` the current or
+    /// inferred columns.
     pub fn new(
         path: PathBuf,
         columns: impl Iterator<Item = (FileColumn, ColumnKind)>,
@@ -106,8 +98,7 @@ impl ColumnsDialog {
         dialog
     }
 
-    /// Takes a column for something; `through`, all from the one that was set last to this, where their
-    /// contents allow it.
+    /// Sets a column's role; `through` sets all columns since the last one set, if their contents allow it.
     pub fn set(&mut self, column: usize, role: ColumnRole, through: bool) {
         if self.rows.get(column).is_none_or(|row| !row.may_be(role)) {
             return;
@@ -128,7 +119,7 @@ impl ColumnsDialog {
         self.last = Some(column);
     }
 
-    /// Makes coordinates of all numbers that are neither label nor name.
+    /// Makes all numeric columns coordinates, except label and name.
     pub fn all_numbers(&mut self) {
         let others = self
             .rows
@@ -137,12 +128,12 @@ impl ColumnsDialog {
         others.for_each(|row| row.role = ColumnRole::Coordinate);
     }
 
-    /// How many columns are taken for something.
+    /// Number of columns with a role.
     pub fn count(&self, role: ColumnRole) -> usize {
         self.rows.iter().filter(|row| row.role == role).count()
     }
 
-    /// The coordinates, by the columns' numbers: in the file's order, unless they had another one.
+    /// Column numbers of the coordinates: in file order, unless the user typed another order.
     pub fn coordinates(&self) -> Vec<usize> {
         let is = |at: usize| self.rows[at].role == ColumnRole::Coordinate;
         let all = (0..self.rows.len()).filter(|&at| is(at));
@@ -154,14 +145,14 @@ impl ColumnsDialog {
         kept.iter().copied().chain(new).collect()
     }
 
-    /// The coordinates as they are typed.
+    /// The coordinates as typed text.
     pub fn typed_coordinates(&self) -> String {
         let coordinates = self.coordinates();
         if coordinates == self.axes && !self.typed.trim().is_empty() {
             return self.typed.clone();
         }
         let numbers: Vec<String> = coordinates.iter().map(usize::to_string).collect();
-        // A name that would read as a list, a range or a number is given by its number.
+        // A name that would parse as a list, a range or a number is replaced by its number.
         let plain =
             |name: &str| !name.contains([',', '-']) && name.trim() == name && name.parse::<usize>().is_err();
         let name = |at: usize| {
@@ -175,7 +166,7 @@ impl ColumnsDialog {
         column_ranges(&numbers).unwrap_or_default()
     }
 
-    /// The pictures that rows can be, of the coordinates that are set.
+    /// The image layouts that fit the chosen coordinates.
     pub fn possible_pictures(&self) -> Vec<Pictures> {
         let dims = self.count(ColumnRole::Coordinate);
         let chosen = self.pictures.filter(|pictures| pictures.fits(dims));
@@ -184,7 +175,7 @@ impl ColumnsDialog {
         possible
     }
 
-    /// What is said of a row beside its coordinates.
+    /// The roles of columns other than coordinates.
     pub fn roles(&self) -> Roles {
         let told = |role| {
             self.rows

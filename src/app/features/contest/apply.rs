@@ -1,4 +1,4 @@
-//! The comparison of engines: they are run one after another.
+//! Compares engines by running them one after another.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl App {
                 match kept {
                     Some(id) => {
                         self.show_kept(id);
-                        // In the other panes, which are to be seen.
+                        // Show the other panes.
                         self.state.maximised = false;
                     }
                     None => self.session.log.warn(
@@ -62,7 +62,7 @@ impl App {
         }
     }
 
-    /// Asks one engine, or all that can answer.
+    /// Runs one engine, or all that are available.
     fn start_contest(&mut self, only: Option<EngineId>) {
         let known = candidates(&self.state.draft, &self.session, &Planner::shared());
         let Some((spec, _, candidates)) = known else {
@@ -82,12 +82,12 @@ impl App {
             );
             return self.session.log.error(About::Run, why);
         }
-        // Most are answered soon, and whoever stops has seen most.
+        // Fastest first, so that a user who stops early has seen most answers.
         engines.sort_by(|a, b| {
             a.total_ms.unwrap_or(f64::INFINITY).total_cmp(&b.total_ms.unwrap_or(f64::INFINITY))
         });
         if only.is_none() {
-            // What was answered before would stand among the new answers.
+            // Earlier answers must not mix with new ones.
             self.session.contest.forget();
         }
         self.asked_to_run = true;
@@ -105,14 +105,14 @@ impl App {
         }
     }
 
-    /// A run is done: perhaps one of these.
+    /// Handles a finished run, if it belongs to the comparison.
     pub(in crate::app) fn contest_answered(&mut self, record: &Arc<RunRecord>) {
         if self.session.contest.take(record) {
             self.next_of_contest();
         }
     }
 
-    /// A run came to nothing, perhaps one of these: the others go on, but for one that was cancelled.
+    /// Handles a failed run, if it belongs to the comparison: the others continue unless it was cancelled.
     pub(in crate::app) fn contest_failed(&mut self, why: Option<&str>) {
         match why {
             None => self.session.contest.stop(),

@@ -1,4 +1,4 @@
-//! One question answered by engine after engine, so that their times and answers stand side by side.
+//! One problem answered by several engines, to compare their times and answers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::run::planner::{Candidate, Forecast};
 use crate::run::{EngineChoice, RunRecord, RunSpec, stats};
 use crate::text;
 
-/// How long one engine may take, by its prediction, in a comparison of all; each can still be run by itself.
+/// Limit on an engine's predicted time in a comparison of all; each can still be run alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, VariantArray)]
 pub enum Longest {
     TenSeconds,
@@ -32,7 +32,7 @@ impl Longest {
         }
     }
 
-    /// As it is chosen: `up to 1 min each`.
+    /// `up to 1 min each`.
     pub fn text(self) -> &'static str {
         match self {
             Self::TenSeconds => "up to 10 s each",
@@ -42,42 +42,38 @@ impl Longest {
         }
     }
 
-    /// Whether an engine that can answer is left out.
+    /// Whether an available engine is skipped.
     pub fn leaves_out(self, candidate: &Candidate) -> bool {
         candidate.why_not.is_none() && candidate.total_ms.is_some_and(|ms| ms > self.ms())
     }
 }
 
-/// The engines that are run in turn, and what they answered.
+/// The engines to run in turn, and their answers.
 #[derive(Clone, Debug, Default)]
 pub struct Contest {
-    /// What is asked of each; its engine is of no account.
+    /// The problem; its engine is ignored.
     question: Option<RunSpec>,
     waiting: VecDeque<EngineId>,
-    /// The engine that runs now, and what it was asked.
+    /// The running engine, with its spec.
     asked: Option<(EngineId, RunSpec)>,
-    /// Since when it runs.
     began: Option<Instant>,
-    /// What was predicted for each before it ran: runs change what is predicted next.
+    /// Predictions from before the runs, because each run corrects later predictions.
     predicted: HashMap<EngineId, Forecast>,
-    /// What each of them answered.
     answers: HashMap<EngineId, Arc<RunRecord>>,
-    /// Why others gave no answer.
     failures: HashMap<EngineId, String>,
-    /// How many queries each engine that answered answered otherwise than the first one.
+    /// Number of queries that an engine answered differently from the first one.
     differing: HashMap<EngineId, usize>,
-    /// The engine whose answer came first.
+    /// The engine that answered first.
     first: Option<EngineId>,
-    /// The engine whose page is shown.
     pub page: Option<EngineId>,
-    /// Which of its files is shown.
+    /// Which of its source files is shown.
     pub source: Option<usize>,
-    /// How long an engine may take in a comparison of all.
+    /// Limit for a comparison of all engines.
     pub longest: Longest,
 }
 
 impl Contest {
-    /// Begins to ask engines, each with its prediction; what was answered to the same question stays.
+    /// Queues engines with their predictions; earlier answers to the same problem are kept.
     pub fn begin(
         &mut self,
         question: RunSpec,
@@ -95,7 +91,7 @@ impl Contest {
         self.asked = None;
     }
 
-    /// The next run, on the chosen device where the engine runs on such a one.
+    /// The next run, on the chosen device if the engine supports it.
     pub fn next(&mut self) -> Option<RunSpec> {
         self.asked = None;
         let (question, engine) = (self.question.as_ref()?, self.waiting.pop_front()?);
@@ -113,7 +109,7 @@ impl Contest {
         Some(spec)
     }
 
-    /// Takes in a run that was asked for here; false if it was not.
+    /// Stores a run if it belongs to the comparison; returns whether it does.
     pub fn take(&mut self, record: &Arc<RunRecord>) -> bool {
         let Some((engine, _)) = self.asked.take_if(|(_, spec)| *spec == record.spec) else { return false };
         self.answers.insert(engine, Arc::clone(record));
@@ -126,30 +122,29 @@ impl Contest {
         true
     }
 
-    /// The engine that runs gave no answer; the others are still asked. False if none was running.
+    /// Records that the running engine failed; returns false if none was running.
     pub fn fail(&mut self, why: &str) -> bool {
         let Some((engine, _)) = self.asked.take() else { return false };
         self.failures.insert(engine, why.to_owned());
         true
     }
 
-    /// Asks no more engines.
     pub fn stop(&mut self) {
         self.waiting.clear();
         self.asked = None;
     }
 
-    /// Another cloud is shown: nothing that was answered is of it.
+    /// Drops all answers, because another cloud is shown.
     pub fn forget(&mut self) {
         *self = Self { page: self.page, source: self.source, longest: self.longest, ..Self::default() };
     }
 
-    /// The engine that runs now, and how many are still to come.
+    /// The running engine, and the number of engines still queued.
     pub fn under_way(&self) -> Option<(EngineId, usize)> {
         self.asked.as_ref().map(|(engine, _)| (*engine, self.waiting.len()))
     }
 
-    /// Whether its answers are to this question, on the same device, whatever the engine.
+    /// Whether the answers are for this problem and device, with any engine.
     pub fn is_of(&self, spec: &RunSpec) -> bool {
         let plain = |spec: &RunSpec| RunSpec { engine: EngineChoice::Auto, ..spec.clone() };
         self.question.as_ref().is_some_and(|question| plain(question) == plain(spec))
@@ -159,17 +154,16 @@ impl Contest {
         self.answers.get(&engine)
     }
 
-    /// How long the engine that runs now has run.
+    /// How long the current engine has been running.
     pub fn elapsed(&self) -> Option<Duration> {
         self.began.filter(|_| self.asked.is_some()).map(|began| began.elapsed())
     }
 
-    /// Whether an engine is still to be run.
     pub fn is_waiting(&self, engine: EngineId) -> bool {
         self.waiting.contains(&engine)
     }
 
-    /// What was predicted for an engine before it ran.
+    /// The prediction for an engine from before its run.
     pub fn predicted(&self, engine: EngineId) -> Option<Forecast> {
         self.predicted.get(&engine).copied()
     }
@@ -178,7 +172,7 @@ impl Contest {
         self.failures.get(&engine).map(String::as_str)
     }
 
-    /// How many queries an engine answered otherwise than the first one; `None` before it answered.
+    /// Number of queries that an engine answered differently from the first one; `None` before it answered.
     pub fn differing(&self, engine: EngineId) -> Option<usize> {
         self.differing.get(&engine).copied()
     }
@@ -190,7 +184,7 @@ impl Contest {
         answers
     }
 
-    /// Whether all answers are equal, in a sentence; `None` before there are two.
+    /// Whether all answers are equal, in a sentence; `None` for fewer than two.
     pub fn verdict(&self) -> Option<String> {
         let (answers, first) = (self.answers(), self.first?);
         if answers.len() < 2 {
@@ -214,7 +208,7 @@ impl Contest {
     }
 }
 
-/// Queries whose neighbours or distances differ in any bit.
+/// Number of queries whose neighbours or distances differ in any bit.
 fn different_queries(a: &RunRecord, b: &RunRecord) -> usize {
     let (a, b) = (&a.neighbors, &b.neighbors);
     if (a.queries(), a.indices.len()) != (b.queries(), b.indices.len()) || a.queries() == 0 {
@@ -232,7 +226,7 @@ fn different_queries(a: &RunRecord, b: &RunRecord) -> usize {
     (0..a.queries()).filter(|&query| k > 0 && !same(query)).count()
 }
 
-/// The standard deviation of the search's repeats in milliseconds; `None` of one.
+/// Standard deviation of the repeats' search times in milliseconds; `None` for one repeat.
 pub fn deviation(record: &RunRecord) -> Option<f64> {
     let repeats = stats::search_ms(&record.samples);
     stats::mean_and_deviation(&repeats).filter(|_| repeats.len() > 1).map(|[_, deviation]| deviation)
@@ -240,19 +234,19 @@ pub fn deviation(record: &RunRecord) -> Option<f64> {
 
 #[derive(Clone, Debug)]
 pub enum ContestAction {
-    /// Runs all engines that can answer in time, one after another, whatever they answered before.
+    /// Run all engines within the limit, whether or not they have answered.
     Start,
-    /// Runs one of them, perhaps once more.
+    /// Run one engine, again if necessary.
     One(EngineId),
-    /// Leaves out of [`Self::Start`] what is predicted to take longer.
+    /// Set the limit on predicted times for [`Self::Start`].
     SetLongest(Longest),
-    /// Cancels the run under way and those that wait.
+    /// Cancel the current run and clear the queue.
     Stop,
-    /// Shows the page of an engine, or none.
+    /// Show an engine's page, or none.
     Page(Option<EngineId>),
-    /// Shows a file of that engine, or none.
+    /// Show a source file of that engine, or none.
     Source(Option<usize>),
-    /// Shows its run in all panes.
+    /// Show its run in all panes.
     Show(EngineId),
 }
 
@@ -273,7 +267,7 @@ mod tests {
         contest.begin(record().spec.clone(), answers.iter().map(|answer| (answer.engine, None)));
         for answer in answers {
             assert_eq!(contest.next().as_ref(), Some(&answer.spec));
-            // The same engine with other parameters was not asked for here.
+            // The same engine with other parameters is a different request.
             let mut other = RunRecord::clone(answer);
             other.head.spec.engine = format!("{}:any=1", answer.engine).parse().unwrap_or(EngineChoice::Auto);
             assert!(!contest.take(&Arc::new(other)) && contest.take(answer), "{}", answer.engine);
@@ -296,7 +290,7 @@ mod tests {
             Some("All 2 engines gave the same neighbours, bit for bit.")
         );
         assert_eq!(contest.answers()[0].engine.as_str(), "kdtree", "the fastest first");
-        // One bit of one distance.
+        // One bit of one distance differs.
         let other = answered_by("bits", |answer| {
             let distance = &mut answer.neighbors.squared_distances[1];
             *distance = f32::from_bits(distance.to_bits() + 1);
@@ -324,12 +318,11 @@ mod tests {
         assert!(contest.answers().is_empty() && contest.next().is_some());
         assert!(contest.fail("there is no room") && contest.failure(engines[0]) == Some("there is no room"));
         assert_eq!(contest.next().map(|spec| spec.engine), Some(EngineChoice::named(engines[1])));
-        // A run that was asked for elsewhere is none of it.
+        // A run requested elsewhere does not belong here.
         assert!(!contest.take(&answered_by("kdtree", |_| {})), "its k is another");
         contest.stop();
         assert!(!contest.fail("cancelled") && contest.under_way().is_none());
-        // On another device it is another question; an engine that does not run on the one that is chosen is
-        // asked where it does.
+        // Another device is another problem. An engine that does not run on the chosen device uses its own.
         let on = |device| RunSpec { device: Some(device), ..record().spec.clone() };
         contest.begin(on(DeviceId::Gpu(0)), [(EngineId::new("kdtree"), None)]);
         assert!(

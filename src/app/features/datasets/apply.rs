@@ -1,4 +1,4 @@
-//! A file with several clouds: which one is meant.
+//! Loads one cloud of a file with several.
 
 use super::parts_ui;
 use super::state::{PartsAction, PartsDialog};
@@ -21,7 +21,6 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// Carries out what the dialog asks for.
     fn parts_action(&mut self, action: PartsAction) {
         match action {
             PartsAction::Select(part) => {
@@ -44,7 +43,7 @@ impl App {
         }
     }
 
-    /// Goes on with the load, whose path now names the part; so does the field that it came from.
+    /// Continues the load with the chosen dataset in the path, also in the field it came from.
     fn open_part(&mut self, dialog: PartsDialog) {
         let path = path_of(&dialog.path, &dialog.parts[dialog.selected].name);
         let draft = &mut self.state.draft;

@@ -1,9 +1,9 @@
-//! A file with several clouds: which one is meant.
+//! The dialog that chooses one cloud of a file with several.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | the question, and what is asked by it |
-//! | `apply` | loads the one that was chosen |
+//! | `state` | the dialog's state and actions |
+//! | `apply` | loads the chosen cloud |
 
 use egui::Modifiers;
 
@@ -15,9 +15,7 @@ use crate::text;
 pub mod apply;
 pub mod state;
 
-// The dialog that asks which cloud of a file is meant.
-
-/// The dialog, when it is open. The arrows move, Enter opens, Escape closes.
+/// Draws the dialog while it is open. Arrow keys select, Enter opens, Escape closes.
 pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(dialog) = &session.parts else { return };
     let modal = Modal::new(Id::unique("parts")).show(ui.ctx(), |ui| {
@@ -37,7 +35,7 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
             for (at, part) in dialog.parts.iter().enumerate() {
                 let selected = at == dialog.selected;
                 let size = RichText::new(about(part));
-                // The selected row has a colour of its own for its text.
+                // The selected row sets its own text colour.
                 let size = if selected { size } else { size.color(palette.text_weak) };
                 let row = Button::new(&part.name).selected(selected).truncate().right_text(size);
                 let row =
@@ -79,7 +77,7 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
             open |= !on_button && ui.input(|input| input.key_pressed(Key::Enter));
             focused |= on_button;
         });
-        // When it opens, the keys still belong to what opened it.
+        // In the first frame, keys still belong to whatever opened the dialog.
         if let Some(chosen) = chosen.filter(|_| !focused && moved.is_none()) {
             chosen.request_focus();
         }
@@ -93,7 +91,7 @@ pub fn parts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Act
     }
 }
 
-/// The part that an arrow key selects: the next one that can be read.
+/// The next readable entry in the direction of the arrow key pressed.
 fn moved(ui: &Ui, dialog: &PartsDialog) -> Option<usize> {
     let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
     let read = |at: &usize| dialog.parts[*at].unread.is_none();
@@ -106,7 +104,7 @@ fn moved(ui: &Ui, dialog: &PartsDialog) -> Option<usize> {
     }
 }
 
-/// How large it is and of what: `60,000 × 784, f32`.
+/// Size and type: `60,000 × 784, f32`.
 fn about(part: &Entry) -> String {
     match (&part.unread, part.table) {
         (Some(_), _) => "not read".to_owned(),

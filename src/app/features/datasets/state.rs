@@ -1,34 +1,32 @@
-//! A file with several clouds: which one is meant.
+//! State of the dialog that chooses one cloud of a file with several.
 
 use std::path::PathBuf;
 
 use crate::app::model::after_load::Then;
 use crate::cloud::formats::Entry;
 
-/// The question, while it is open.
 #[derive(Clone, Debug)]
 pub struct PartsDialog {
     pub path: PathBuf,
-    /// Its clouds, and what is none.
+    /// The datasets, including unreadable ones.
     pub parts: Vec<Entry>,
-    /// The one that is selected, which is read.
+    /// Index of the selected, readable entry.
     pub selected: usize,
     pub then: Then,
 }
 
-/// What the dialog asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartsAction {
     Select(usize),
-    /// The selected one is to be loaded.
+    /// Load the selected dataset.
     Open,
-    /// None is to be loaded.
+    /// Cancel the load.
     Close,
 }
 
 impl PartsDialog {
-    /// Asks about a load that was to end in `then`; the first table is selected. None where nothing can be
-    /// read.
+    /// A dialog for a load that continues with `then`; the first table is selected. `None` if nothing is
+    /// readable.
     pub fn new(path: PathBuf, parts: Vec<Entry>, then: Then) -> Option<Self> {
         let first =
             |table: bool| parts.iter().position(|part| part.unread.is_none() && (part.table || !table));
@@ -36,7 +34,7 @@ impl PartsDialog {
         Some(Self { path, parts, selected, then })
     }
 
-    /// Whether the queries are asked for, and not the data.
+    /// Whether the load is for queries rather than data.
     pub fn is_of_queries(&self) -> bool {
         matches!(self.then, Then::RunQueries(_))
     }

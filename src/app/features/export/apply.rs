@@ -1,4 +1,4 @@
-//! An export is set up in a dialog, written on a thread, and asked for once more where it cannot be written.
+//! Exports: set up in a dialog, written in the background, and retried in the dialog after a failure.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,8 +25,8 @@ use crate::export::graph::GraphForm;
 use crate::run::recording;
 use crate::text;
 
-/// The dialog stays open for so long while its file is written, so that what fails at once is said there.
-/// What takes longer goes on behind the window.
+/// How long the dialog stays open while its file is written, so that immediate failures appear there. Longer
+/// exports continue in the background.
 const WAIT: Duration = Duration::from_millis(400);
 
 pub static FEATURE: Feature = Feature {
@@ -49,7 +49,7 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// A table or a picture that is written, as a dialog asked.
+/// Writes a table or a picture, as set up in a dialog.
 pub static SAVE: Kind<App, Box<ExportDialog>, Result<Files, String>> =
     Kind { several: true, at_exit: |_| AtExit::Finish, ..Kind::new(Slot::Save, "save", App::saved) };
 
@@ -91,13 +91,12 @@ impl App {
         });
     }
 
-    /// Asks where the export goes.
     fn browse_export(&mut self) {
         let Some(dialog) = &self.session.export else { return };
         self.browse(AskedBy::Export, PathBuf::from(dialog.path.trim()));
     }
 
-    /// The export's file was chosen; `overwrite` where the dialog has asked before one is written over.
+    /// Sets the target file; `overwrite` says whether the dialog has already asked about overwriting.
     pub(in crate::app) fn take_export_path(&mut self, path: &Path, overwrite: bool) {
         if let Some(dialog) = &mut self.session.export {
             *dialog = ExportDialog {
@@ -110,7 +109,7 @@ impl App {
         }
     }
 
-    /// Where it goes before anybody chose a place, whether something is there or not.
+    /// The default target, which may exist.
     fn default_path(&self, kind: ExportKind) -> PathBuf {
         let folder = directories::UserDirs::new()
             .map(|dirs| dirs.document_dir().unwrap_or(dirs.home_dir()).to_owned());
@@ -121,7 +120,7 @@ impl App {
             {
                 return file.path.clone();
             }
-            // Called after its data.
+            // Named after the data.
             if let Some(Source::File { path, .. }) = self.session.cloud.as_ref().map(|cloud| cloud.source()) {
                 let file = file_of(path);
                 name = Path::new(file.file_stem().unwrap_or(name.as_os_str()))
@@ -131,9 +130,9 @@ impl App {
         folder.unwrap_or_default().join(name)
     }
 
-    /// Has what the dialog asks for written, or says there why not.
+    /// Starts the export, or shows in the dialog why it is impossible.
     fn save_export(&mut self) {
-        // Asked twice, it is written once.
+        // Saving twice writes once.
         let Some(dialog) = self.session.export.clone().filter(|dialog| dialog.writing.is_none()) else {
             return;
         };
@@ -197,12 +196,11 @@ impl App {
         self.session.export = Some(ExportDialog { error: None, writing: Some(Instant::now()), ..dialog });
     }
 
-    /// What takes long to be written is not waited for.
+    /// Closes the dialog of an export that takes long.
     fn close_written(&mut self) {
         let Some(since) = self.session.export.as_ref().and_then(|dialog| dialog.writing) else { return };
         match WAIT.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
-            // Anew in each frame: a window keeps only the nearest time that it was asked for, and forgets the
-            // rest.
+            // Requested in each frame: egui keeps only the earliest requested time.
             Some(left) => self.handles.ctx.request_repaint_after(left),
             None => self.session.export = None,
         }
@@ -213,8 +211,7 @@ impl App {
         self.session.export = self.session.export.take().filter(|dialog| dialog.writing.is_none());
     }
 
-    /// It was not: the dialog that asked for it says so, with all that was chosen there, unless something
-    /// else is open by now.
+    /// Reopens the dialog of a failed export with its choices, unless another dialog is open by now.
     pub(in crate::app) fn not_written(&mut self, why: String, dialog: Option<Box<ExportDialog>>) {
         let session = &mut self.session;
         let free = session.export.as_ref().is_none_or(|open| open.writing.is_some())
@@ -229,7 +226,7 @@ impl App {
         }
     }
 
-    /// Has a pane or the whole window drawn once more, into a file.
+    /// Starts rendering a pane or the whole window into a file.
     fn save_portrait(
         &mut self,
         pane: Option<PaneKind>,
@@ -257,7 +254,7 @@ impl App {
         Ok(())
     }
 
-    /// What is to be drawn: a pane alone, or the window.
+    /// The offscreen rendering of a pane or the window.
     pub(in crate::app) fn portrait(
         &self,
         pane: Option<PaneKind>,
@@ -301,9 +298,8 @@ impl App {
         })))
     }
 
-    /// Copies a pane's table, as spreadsheets paste it.
     fn copy_table(&mut self, pane: PaneKind) {
-        /// More rows are no matter for a clipboard, and would hold the window up.
+        /// More rows are unreasonable for a clipboard and would block the window.
         const MOST: usize = 200_000;
         let data = (panes::pane(pane).data)(&self.session);
         match data.as_ref().and_then(PaneData::table) {
@@ -331,11 +327,11 @@ impl App {
         }
     }
 
-    /// What the file has, or may have, of the neighbours and their table has not.
+    /// Describes columns of the file that are missing from the table of neighbours.
     fn left_out(&self) -> String {
         let Some(answered) = &self.session.answered else { return String::new() };
         let cloud = &answered.record.cloud;
-        // As was seen with other rows of it.
+        // Known from other rows of the file.
         let has_none = self.session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
         let has_none = has_none.and_then(Beside::others).is_some_and(|others| others.total == 0);
         let without = ", without the file's other columns";
@@ -355,7 +351,6 @@ impl App {
         }
     }
 
-    /// A dialog's file was written, or not.
     fn saved(&mut self, dialog: Box<ExportDialog>, outcome: Outcome<Result<Files, String>>) {
         match outcome.unwrap_or_else(|stopped| Err(format!("cannot write: {stopped}"))) {
             Ok(Files { paths, left_out }) => {
@@ -369,7 +364,7 @@ impl App {
         }
     }
 
-    /// A file of the lesson, a recording or a session was written, or not.
+    /// Handles the end of writing a lesson file, a recording or a session.
     pub(in crate::app) fn exported(&mut self, exporting: Exporting, outcome: Outcome<Exported>) {
         match outcome {
             Ok((Ok(said), _)) => {

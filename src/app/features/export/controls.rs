@@ -1,4 +1,4 @@
-//! The dialog that asks where an export goes.
+//! The export dialog.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -13,10 +13,9 @@ use crate::app::model::{Field, Ground, PictureSize};
 use crate::app::prelude::*;
 use crate::export::graph::GraphForm;
 
-/// The field of the file's name.
 const FILE: &str = "file of the export";
 
-/// Has the next keys go to the name that is offered: what is typed or pasted replaces it.
+/// Focuses the name with all text selected, so that typing replaces it.
 pub fn offer_name(ctx: &egui::Context, name: &str) {
     let (field, mut state) = (Id::unique(FILE), TextEditState::default());
     state.cursor.set_char_range(Some(CCursorRange::two(CCursor::new(0), CCursor::new(name.chars().count()))));
@@ -24,23 +23,23 @@ pub fn offer_name(ctx: &egui::Context, name: &str) {
     ctx.memory_mut(|memory| memory.request_focus(field));
 }
 
-/// Whether Enter was pressed anew. Held, it would also answer what its first press was asked: whether to
-/// write over a file.
+/// Whether Enter was newly pressed. With key repeat, one press could trigger the question about overwriting
+/// and confirm it.
 fn enters(ui: &Ui) -> bool {
     let pressed =
         |event: &Event| matches!(event, Event::Key { key: Key::Enter, pressed: true, repeat: false, .. });
     ui.input(|input| input.events.iter().any(pressed))
 }
 
-/// Whether the keys go to something else than what `ui` is part of, or nowhere.
+/// Whether the keyboard focus is outside the layer of `ui`, or nowhere.
 fn is_elsewhere(ui: &Ui) -> bool {
-    // On its way to the next field, the focus is nowhere for a moment.
+    // Between two fields there is no focus for a moment.
     let moves = ui.input(|input| input.key_pressed(Key::Tab));
     let focused = ui.memory(|memory| memory.focused()).and_then(|id| ui.ctx().read_response(id));
     !moves && focused.is_none_or(|focused| focused.layer_id != ui.layer_id())
 }
 
-/// The formats of a table: what the name ends in.
+/// Format buttons, which set the extension.
 fn format_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
     ui.horizontal_wrapped(|ui| {
         for &(ending, name) in dialog.kind.endings() {
@@ -54,7 +53,7 @@ fn format_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
     });
 }
 
-/// As what a graph is written, and of which neighbours it is.
+/// Formats of a graph, and a note on the neighbours it contains.
 fn graph_ui(ui: &mut Ui, dialog: &mut ExportDialog, palette: &Palette) {
     let ExportKind::Graph(shown) = dialog.kind else { return };
     ui.horizontal_wrapped(|ui| {
@@ -83,7 +82,7 @@ fn graph_ui(ui: &mut Ui, dialog: &mut ExportDialog, palette: &Palette) {
     }
 }
 
-/// Pixels or shapes, and how many pixels.
+/// Bitmap or vector, and the resolution.
 fn medium_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
     let shapes = is_svg(Path::new(dialog.path.trim()));
     ui.horizontal(|ui| {
@@ -115,8 +114,7 @@ fn medium_ui(ui: &mut Ui, dialog: &mut ExportDialog) {
     });
 }
 
-/// What a picture of a pane is laid out for, and what stands in it. `shown` is the pane in the window, and
-/// how many pixels its points have.
+/// Layout and content of a pane's picture. `shown` is the pane's size in the window and its pixels per point.
 fn picture_ui(
     ui: &mut Ui,
     dialog: &mut ExportDialog,
@@ -167,7 +165,7 @@ fn picture_ui(
     left
 }
 
-/// The dialog, when it is open; `rects` is where panes are.
+/// Draws the dialog while it is open; `rects` are the panes' rectangles.
 pub fn export_ui(
     ui: &Ui,
     session: &Session,
@@ -220,7 +218,7 @@ pub fn export_ui(
             ui.label(RichText::new(error).color(palette.error));
         }
         ui.add_space(6.0);
-        // Enter in a field saves; on a button it presses that.
+        // Enter in a field saves; on a button it presses the button.
         let mut save = left && enters(ui);
         let mut close = false;
         ui.horizontal(|ui| {
@@ -230,7 +228,7 @@ pub fn export_ui(
             }
             close = ui.button("Close").clicked();
         });
-        // Also after a refusal: the name is what is changed then.
+        // Also after a failure, when the name is likely to be edited.
         if is_elsewhere(ui) && session.chooser.is_none() {
             field.request_focus();
         }

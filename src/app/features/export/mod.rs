@@ -1,9 +1,9 @@
-//! What a pane shows, detached from the window so that a thread can write it.
+//! Exports of panes, selections, pictures and runs.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | what can be written, and the dialog that asks where |
-//! | `apply` | opens the dialog, has files written, says what was written |
+//! | `state` | kinds of export, and the dialog's state |
+//! | `apply` | opens the dialog, starts exports, reports results |
 //! | `controls` | the dialog |
 
 use std::collections::HashMap;
@@ -28,39 +28,38 @@ pub mod apply;
 pub mod controls;
 pub mod state;
 
-/// A pane's data, detached from the window so that a thread can write it.
+/// A pane's data, independent of the window so that a thread can write it.
 pub enum PaneData {
-    /// All points: record and coordinates.
+    /// Record numbers and coordinates of all points.
     Points(Arc<PointCloud>),
-    /// Some rows, with all that is known of them.
+    /// Selected rows with all known values.
     Rows(Box<Selected>),
-    /// The picked query's neighbours, and what the file has of them beside.
+    /// The picked query's neighbours, with the file's other columns.
     Neighbors(Answered, Option<Beside>),
     AllNeighbors(Arc<RunRecord>),
-    /// What the neighbours of all rows say of them.
+    /// The analysis of all rows, and comparisons.
     Analysis(Arc<Analysed>, Vec<Arc<Against>>),
-    /// What other files say of all rows.
+    /// Comparisons with other files.
     Against(Vec<Arc<Against>>),
-    /// The rows of another file, with the nearest of each here.
+    /// The rows of another file, each with the nearest row here.
     Leaks(Arc<Against>),
     Timings(Arc<RunRecord>),
-    /// Phases and warps in time.
+    /// Phases and warps over time.
     Timeline(Arc<RunRecord>),
-    /// The same as Chrome Trace.
+    /// The same in Chrome Trace format.
     Trace(Arc<RunRecord>),
     Merges(Arc<RunRecord>),
     Convergence(Arc<RunRecord>),
     Comparison(Arc<Compared>),
-    /// The list of runs: names, whether they are pinned, and what they are.
+    /// The list of runs: name, whether pinned, contents.
     Runs(Vec<(String, bool, RunFile)>),
     Log(Vec<Entry>),
 }
 
-/// The files of an export.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
     pub paths: Vec<PathBuf>,
-    /// What is not in them, and why, as a sentence for the log.
+    /// What could not be included, and why, as a sentence for the log.
     pub left_out: Option<String>,
 }
 
@@ -71,10 +70,10 @@ impl From<Vec<PathBuf>> for Files {
 }
 
 impl PaneData {
-    /// Writes it as CSV.
+    /// Writes the data as CSV.
     ///
     /// # Errors
-    /// When writing to `to` fails.
+    /// If writing to `to` fails.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         if let Some(table) = self.table() {
             return table.csv(to);
@@ -86,13 +85,12 @@ impl PaneData {
                 crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to)
             }
             Self::Log(entries) => log(entries, to),
-            // Written above, as tables.
-            // A table, of which there is nothing.
+            // Tables, which are written above; empty ones end here.
             _ => Ok(()),
         }
     }
 
-    /// It as a table, where it is one of columns with types.
+    /// The data as a typed table, if possible.
     pub fn table(&self) -> Option<Table<'_>> {
         match self {
             Self::Points(cloud) => Some(tables::points(cloud, None)),
@@ -129,14 +127,14 @@ impl PaneData {
         }
     }
 
-    /// Writes it as the name's ending says, which `ExportKind::refuses` has seen, and gives the files that
-    /// were written.
+    /// Writes the data in the format of the extension, which the caller has checked with
+    /// `ExportKind::refuses`.
     ///
     /// # Errors
     /// `cannot write: why: path`.
     pub fn save(&self, path: &Path, progress: &dyn Progress) -> Result<Files, String> {
         if let Self::Rows(selected) = self {
-            // Without its file the points are still there.
+            // The points can be written even if the file is gone.
             let (beside, left_out) = match selected.beside(progress) {
                 Ok(beside) => (beside, None),
                 Err(why) => (
@@ -172,7 +170,7 @@ fn log(entries: &[Entry], to: &mut impl Write) -> io::Result<()> {
     table.flush()
 }
 
-/// Writes a picture as PNG; `dpi` says how large it is printed.
+/// Writes a PNG; `dpi` sets its printed size.
 ///
 /// # Errors
 /// `cannot write: why: path`.
@@ -195,30 +193,28 @@ pub fn write_png(path: &Path, picture: &egui::ColorImage, dpi: Option<f32>) -> R
     Ok(path.to_owned())
 }
 
-// The selected rows with all that is known of them: every column of the file, what the run counted, and the
-// value that colours them.
+// Export of selected rows with all known values: the file's columns, counters, analyses, and the colouring
+// value.
 
-/// Rows of a cloud, and what has values of them.
+/// Rows of a cloud, with the sources of their values.
 #[derive(Clone, Debug)]
 pub struct Selected {
     pub cloud: Arc<PointCloud>,
-    /// Selected rows of the cloud, ascending.
+    /// Ascending.
     pub rows: Arc<[u32]>,
-    /// The run over this cloud.
     pub record: Option<Arc<RunRecord>>,
-    /// What the neighbours of all rows say of them.
     pub analysed: Option<Arc<Analysed>>,
-    /// What other files say of them.
+    /// Comparisons with other files.
     pub against: Vec<Arc<Against>>,
-    /// By what points are coloured.
+    /// The channel that colours points.
     pub channel: Option<Arc<Channel>>,
 }
 
 impl Selected {
-    /// Reads what the file has of them beside their coordinates.
+    /// Reads the file's other columns of the rows.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// Why they cannot be read.
     pub fn beside(&self, progress: &dyn Progress) -> Result<Option<Beside>, String> {
         if !matches!(self.cloud.source(), Source::File { .. }) {
             return Ok(None);
@@ -233,8 +229,8 @@ impl Selected {
         }))
     }
 
-    /// `row`, the coordinates, the file's other columns, of rows that the run asked for the distance of the
-    /// k-th neighbour and what was counted, and the value that colours them where no other column has it.
+    /// Columns: `row`, coordinates, the file's other columns, k-th distance and counters of rows that were
+    /// queries, and the colouring value unless another column contains it.
     pub fn table<'a>(&'a self, beside: Option<&'a Beside>) -> Table<'a> {
         let rows = &*self.rows;
         let mut table = tables::points(&self.cloud, Some(rows));
@@ -271,7 +267,7 @@ impl Selected {
         for against in self.against.iter().filter(|against| Arc::ptr_eq(&against.cloud, &self.cloud)) {
             table = against.with(table, move |at| rows[at]);
         }
-        // What was analysed has a column of its own already.
+        // Analyses have columns of their own already.
         let is_analysed = |title: &str| {
             self.analysed.is_some() && AnalysisKind::ALL.iter().any(|kind| kind.title() == title)
         };
@@ -372,7 +368,7 @@ mod tests {
         for name in ["a.csv", "a.TSV", "a.b.ivecs", "a.ibin"] {
             assert_eq!(why(neighbors, name), None);
         }
-        // Every ending is one that the library writes, and every one that it writes is there.
+        // Every extension offered is one that the library writes, and vice versa.
         for (ending, _) in NEIGHBORS {
             assert!(NeighborFormat::of(&Path::new("a").with_extension(ending)).is_ok(), "{ending}");
         }
@@ -397,7 +393,7 @@ mod tests {
         assert_eq!(kind.free_path(&path), at("plane-2.csv"));
         std::fs::write(at("plane-2.csv"), "").expect("a file");
         assert_eq!(kind.free_path(&path), at("plane-3.csv"));
-        // Where two files are written, neither may be there.
+        // If a format writes two files, both names must be free.
         std::fs::write(at("neighbors.fvecs"), "").expect("a file");
         assert_eq!(ExportKind::AllNeighbors.free_path(&at("neighbors.ivecs")), at("neighbors-2.ivecs"));
     }

@@ -1,4 +1,4 @@
-//! What a pane shows, as a table, a picture or a file of neighbours: the name's ending says as which.
+//! Kinds of export, their formats, and the dialog's state. The file extension selects the format.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -14,7 +14,7 @@ use crate::export::graph::GraphForm;
 pub const TABLES: [(&str, &str); 5] =
     [("csv", "CSV"), ("tsv", "TSV"), ("parquet", "Parquet"), ("arrow", "Arrow"), ("npz", "npz")];
 
-/// Endings of neighbours: tables, a matrix of rows, and the formats of benchmarks.
+/// Extensions for neighbours: tables, a matrix of rows, and benchmark formats.
 pub const NEIGHBORS: [(&str, &str); 8] = [
     TABLES[0],
     TABLES[1],
@@ -30,32 +30,29 @@ pub const NEIGHBORS: [(&str, &str); 8] = [
 pub enum ExportKind {
     /// A pane's data as a table.
     Data(PaneKind),
-    /// The neighbours of all queries of the run.
     AllNeighbors,
     Picture(PaneKind),
-    /// The run's time as Chrome Trace.
+    /// The run's timeline in Chrome Trace format.
     Trace,
     Selection,
-    /// The graph of all rows' neighbours.
     Graph(GraphForm),
-    /// The rows of another file, with the nearest of each here.
+    /// The rows of another file, each with the nearest row here.
     Leaks,
     Window,
-    /// Something of the lesson with this number.
+    /// A file of the lesson with this number.
     Lesson(LessonFile, u32),
     Recording(Saved),
-    /// All runs, and what the window shows.
+    /// All runs and the view state.
     Session,
 }
 
 impl ExportKind {
-    /// Whether it is a table, of columns with types, which are written in several formats.
+    /// Whether it is a typed table, which can be written in several formats.
     pub fn is_table(self) -> bool {
         self.endings().len() >= TABLES.len() || self == Self::Graph(GraphForm::Edges)
     }
 
-    /// What its name may end in, and how people call that; the first one is usual. None where its own rules
-    /// say.
+    /// Extensions with display names, the default first. Empty for kinds with rules of their own.
     pub fn endings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Data(pane) => match pane.words().written {
@@ -67,14 +64,14 @@ impl ExportKind {
             Self::Selection | Self::Leaks => &TABLES,
             Self::Picture(_) | Self::Window => &[("png", "PNG"), ("svg", "SVG")],
             Self::Trace => &[("json", "JSON")],
-            // An .npz is one of the other forms.
+            // An .npz uses one of the other forms.
             Self::Graph(GraphForm::Edges) => &[TABLES[0], TABLES[1], TABLES[2], TABLES[3]],
             Self::Graph(GraphForm::Csr | GraphForm::Umap) => &[TABLES[4]],
             Self::Lesson(..) | Self::Recording(_) | Self::Session => &[],
         }
     }
 
-    /// Why a name does not say as what it is to be written, as a sentence.
+    /// Why the path's extension is not accepted, as a sentence.
     pub fn refuses(self, path: &Path) -> Option<String> {
         let endings: Vec<&str> = self.endings().iter().map(|(ending, _)| *ending).collect();
         let named = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
@@ -95,7 +92,7 @@ impl ExportKind {
         Some(format!("{wrong}; end it in {these}."))
     }
 
-    /// All files that are written for a name.
+    /// All files that are written for a path.
     pub fn files(self, path: &Path) -> Vec<PathBuf> {
         match NeighborFormat::of(path) {
             Ok(format) if self.endings() == NEIGHBORS => format.files(path),
@@ -103,8 +100,7 @@ impl ExportKind {
         }
     }
 
-    /// The name itself or, where a file of it is there, the next one that is free: `plane.csv`,
-    /// `plane-2.csv`, ….
+    /// The path itself, or if it exists the next free one: `plane.csv`, `plane-2.csv`, ….
     pub fn free_path(self, path: &Path) -> PathBuf {
         let part = |part: Option<&std::ffi::OsStr>| {
             part.map(|part| part.to_string_lossy().into_owned()).unwrap_or_default()
@@ -116,12 +112,12 @@ impl ExportKind {
         std::iter::once(path.to_owned()).chain(numbered).find(free).unwrap_or_else(|| path.to_owned())
     }
 
-    /// Whether writing it takes long enough to be cancelled.
+    /// Whether writing may take long enough to be cancelled.
     pub fn is_cancellable(self) -> bool {
         self.is_recording() || matches!(self, Self::Lesson(..) | Self::Graph(_))
     }
 
-    /// Whether it is a picture of what the window shows, and of which pane; of all of it without one.
+    /// For a picture, the pane that it shows; the inner `None` means the whole window.
     pub fn picture(self) -> Option<Option<PaneKind>> {
         match self {
             Self::Picture(pane) => Some(Some(pane)),
@@ -130,7 +126,7 @@ impl ExportKind {
         }
     }
 
-    /// Whether it is a recording, which opens elsewhere.
+    /// Whether it is a recording, which can be opened again.
     pub fn is_recording(self) -> bool {
         matches!(self, Self::Recording(_) | Self::Session)
     }
@@ -153,7 +149,6 @@ impl ExportKind {
         }
     }
 
-    /// The file's name before anybody chose one.
     pub fn default_name(self) -> String {
         match self {
             Self::Data(pane) => format!("{}.csv", pane.words().file_stem),
@@ -172,7 +167,6 @@ impl ExportKind {
     }
 }
 
-/// Whether a path names a file of shapes, not of pixels.
 pub fn is_svg(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
 }
@@ -181,30 +175,29 @@ pub fn is_svg(path: &Path) -> bool {
 pub struct ExportDialog {
     pub kind: ExportKind,
     pub path: String,
-    /// The name that was to be offered, before a number made it free.
+    /// The default path before numbering made it free.
     pub plain: PathBuf,
-    /// The name that was offered.
+    /// The path offered.
     pub offered: String,
-    /// Why it was not written.
+    /// Why the last attempt failed.
     pub error: Option<String>,
     /// Whether an existing file may be overwritten: the user has confirmed it.
     pub overwrite: bool,
-    /// Since when it is written.
+    /// When writing began.
     pub writing: Option<Instant>,
-    /// How a picture of a pane is laid out, and what stands in it.
     pub picture: Option<PictureDraft>,
-    /// How many pixels a picture has along a side, for each that it has usually.
+    /// Factor on the number of pixels per side.
     pub times: u8,
-    /// Whether a recording holds the points too.
+    /// Whether a recording includes the points.
     pub points: bool,
-    /// Which steps of a lesson, where a range is shown.
+    /// A lesson's range of steps, for files that show a range.
     pub range: Option<RangeDraft>,
-    /// What is said of the contents before they are written.
+    /// A note on the contents.
     pub said: Option<String>,
 }
 
 impl ExportDialog {
-    /// Takes another form of the graph, with an ending that it is written with.
+    /// Selects another form of the graph, with a valid extension.
     pub fn take_form(&mut self, form: GraphForm) {
         self.kind = ExportKind::Graph(form);
         if self.kind.refuses(Path::new(self.path.trim())).is_some()
@@ -214,8 +207,8 @@ impl ExportDialog {
         }
     }
 
-    /// Takes another ending. What somebody typed stays otherwise; what was offered is offered anew, as
-    /// another file may have needed the number in it, and this one may need one.
+    /// Changes the extension. The rest of a typed path is kept. An offered path is numbered again, because
+    /// other files may exist with this extension.
     pub fn end_in(&mut self, ending: &str) {
         if self.path == self.offered {
             self.plain.set_extension(ending);

@@ -1,4 +1,4 @@
-//! Undo and redo, carried out.
+//! Carries out undo and redo.
 
 use std::sync::{Arc, Weak};
 
@@ -23,14 +23,13 @@ impl App {
         Snapshot::of(&self.state, &self.session, self.views())
     }
 
-    /// Once a frame, after all actions.
+    /// Records changes; once per frame, after all actions.
     pub(in crate::app) fn watch_history(&mut self) {
         let now = self.handles.ctx.input(|input| input.time);
         let snapshot = self.snapshot();
         self.history.watch(snapshot, self.session.live.movement(), now);
     }
 
-    /// Takes the last step back.
     fn undo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.done.pop_back() else { return };
@@ -39,13 +38,12 @@ impl App {
         self.history.undone.push(Step { before: after, ..step });
     }
 
-    /// Takes the last undoing back.
     fn redo(&mut self) {
         self.watch_history();
         let Some(step) = self.history.undone.pop() else { return };
         let before = self.snapshot();
         self.restore(&step.before);
-        // Long ago, so that nothing is added to it.
+        // An old timestamp, so that later changes are not merged into it.
         self.history.done.push_back(Step { before, at: f64::NEG_INFINITY, ..step });
     }
 
@@ -61,7 +59,7 @@ impl App {
         let same_place =
             self.session.live.place().map(Arc::as_ptr) == snapshot.place.as_ref().map(Arc::as_ptr);
         if self.session.picked != snapshot.picked || !same_place {
-            // Whoever is asked for still, held or being typed, is not the query any more.
+            // A query that is being dragged or typed is given up.
             self.settle_live(snapshot.picked.is_some());
             match snapshot.picked {
                 Some(Picked::Coordinates) => self.put_at(snapshot.place.clone()),

@@ -1,8 +1,8 @@
-//! Undo and redo of what is selected, picked and looked at. Fields have their own, while they have the focus.
+//! Undo and redo of selection, query and view. Text fields have their own while focused.
 //!
-//! Once a frame the window tells what it shows. What is different from the frame before is a step, which
-//! takes its name from the difference. Movements of a view that follow one another closely are one, and so is
-//! all that the query did while it was held; what ends where it began is none.
+//! Once per frame, the window passes a snapshot. Differences to the previous frame form a step, which is
+//! named after what changed. View movements in quick succession count as one step, and so does a drag of the
+//! query. A drag that ends where it began is not a step.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
@@ -19,16 +19,16 @@ use crate::cloud::PointCloud;
 use crate::run::RunRecord;
 use crate::text;
 
-/// Steps that are kept.
+/// Maximum number of steps.
 const MOST: usize = 200;
 
-/// Rows and queries of selections that are kept with them: 128 MiB.
+/// Maximum number of selected rows and queries in all steps: 128 MiB.
 const MOST_NUMBERS: usize = 1 << 25;
 
-/// Movements within so many seconds are one.
+/// View movements within this time are merged into one step.
 const ONE_MOVEMENT_SECS: f64 = 1.0;
 
-/// What can be brought back.
+/// The state that undo restores.
 #[derive(Clone, Default)]
 pub(in crate::app) struct Snapshot {
     pub selection: Selection,
@@ -36,15 +36,15 @@ pub(in crate::app) struct Snapshot {
     /// The run whose queries are selected.
     pub record: Weak<RunRecord>,
     pub picked: Option<Picked>,
-    /// The query's place, where it is no row.
+    /// The query point, if it is not a row.
     pub place: Option<Arc<PointCloud>>,
     pub rank: Option<usize>,
-    /// Of Plane and Space as they will be, where a projection is still worked out.
+    /// Views of Plane and Space after a pending projection is computed.
     pub views: (PlaneView, SpaceView, ConvergenceView),
     pub colors: (ColorView, ProjectionView),
 }
 
-/// What was different, for steps that are put together.
+/// The kind of change, used to merge steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::app) enum Kind {
     Selection,
@@ -63,9 +63,9 @@ pub(in crate::app) struct Step {
     pub(in crate::app) kind: Kind,
     pub(in crate::app) name: String,
     pub(in crate::app) before: Snapshot,
-    /// When it last went on.
+    /// When it was last extended.
     pub(in crate::app) at: f64,
-    /// Of which movement of the query it is.
+    /// The drag of the query that it belongs to.
     pub(in crate::app) movement: Option<u64>,
 }
 
@@ -74,11 +74,11 @@ pub struct History {
     pub now: Snapshot,
     pub done: VecDeque<Step>,
     pub undone: Vec<Step>,
-    /// Whether the next difference is nobody's step: a run came, a cloud went.
+    /// Whether the next difference is not an undo step: a run arrived, or the cloud was replaced.
     quiet: bool,
 }
 
-/// The last step of a selection that was put together.
+/// The last term of a composed selection's description.
 fn last(by: &str) -> &str {
     by.rsplit_once(" + ")
         .into_iter()
@@ -89,7 +89,7 @@ fn last(by: &str) -> &str {
 }
 
 impl Snapshot {
-    /// What is shown; `views` are Plane and Space as they will be.
+    /// A snapshot; `views` are Plane and Space after pending projections.
     pub fn of(state: &State, session: &Session, (plane, space): (PlaneView, SpaceView)) -> Self {
         Self {
             selection: session.selection.clone(),
@@ -103,7 +103,7 @@ impl Snapshot {
         }
     }
 
-    /// What is different, and how the step is called; a step of several kinds is called after the first.
+    /// The first kind of change found, and the step's name.
     fn difference(&self, after: &Self) -> Option<(Kind, String)> {
         let (plane, space) = (self.views.0 != after.views.0, self.views.1 != after.views.1);
         if self.selection != after.selection {
@@ -140,8 +140,8 @@ impl Snapshot {
 }
 
 impl History {
-    /// What is shown `now`, in seconds; `movement` names the movement that brought the query to where it is,
-    /// if one did.
+    /// Takes a snapshot at time `now`, in seconds; `movement` identifies the drag that moved the query, if
+    /// any.
     pub fn watch(&mut self, after: Snapshot, movement: Option<u64>, now: f64) {
         let quiet = std::mem::take(&mut self.quiet);
         let Some((mut kind, mut name)) = self.now.difference(&after) else { return };
@@ -171,7 +171,8 @@ impl History {
         }
     }
 
-    /// Rows and queries that the steps keep; those that one shares with the next count once.
+    /// Number of selected rows and queries in all steps; neighbouring steps that share a selection count it
+    /// once.
     fn numbers(&self) -> usize {
         let of = |selection: &Selection| selection.rows().len() + selection.queries().len();
         let selections: Vec<&Selection> = self.done.iter().map(|step| &step.before.selection).collect();
@@ -181,23 +182,21 @@ impl History {
         of_pairs + selections.last().map_or(0, |last| of(last))
     }
 
-    /// The next change is not a step for undo: a run has arrived, or rows were found again.
+    /// Excludes the next change from undo: a run has arrived, or rows were found again.
     pub fn skip(&mut self) {
         self.quiet = true;
     }
 
-    /// Nothing before can come back: the cloud is gone.
+    /// Clears the history, because the cloud was replaced.
     pub fn clear(&mut self) {
         (self.done, self.undone) = (VecDeque::new(), Vec::new());
         self.quiet = true;
     }
 
-    /// What would be undone.
     pub fn undo_name(&self) -> Option<&str> {
         self.done.back().map(|step| step.name.as_str())
     }
 
-    /// What would be done again.
     pub fn redo_name(&self) -> Option<&str> {
         self.undone.last().map(|step| step.name.as_str())
     }

@@ -1,4 +1,4 @@
-//! The question, under the picture: the mouse and the keyboard answer it alike.
+//! The quiz question below the picture, answered by mouse or keyboard.
 
 use egui::{Align, Key, Layout, Modifiers, RichText, Ui, UiBuilder};
 
@@ -13,17 +13,16 @@ use crate::lesson::describe::lanes;
 use crate::lesson::feedback::why;
 use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply, letter};
 
-/// How a question is laid out.
+/// Layout of a question.
 #[derive(Clone, Copy, Debug)]
 pub struct Room {
     /// Size of running text, in points.
     pub size: f32,
-    /// Whether the height is given, as when it is presented: nothing may have to be scrolled to, and no type
-    /// is smaller than `size`.
+    /// Whether the height is fixed, as when presenting: nothing may need scrolling, and no text is smaller
+    /// than `size`.
     pub is_tight: bool,
 }
 
-/// The question, or what is right.
 pub fn ask_ui(
     ui: &mut Ui,
     quiz: &Quiz,
@@ -80,7 +79,7 @@ pub fn ask_ui(
             });
         }
         Phase::Held(poll) => {
-            // What follows takes most of a given height.
+            // The votes take most of the fixed height.
             let text = if room.is_tight { large(&question.text).size(size) } else { large(&question.text) };
             ui.label(text.color(palette.text));
             poll_ui(ui, poll, question, of_all(format!("Question {at} of {of}")), size, palette, actions);
@@ -123,7 +122,7 @@ pub fn ask_ui(
     }
 }
 
-/// Whether it was right, and what is; of options their letters, too.
+/// Whether the reply was right, and the right answer; for options with their letters.
 fn verdict(question: &Question, reply: Reply, is_right: bool, width: u32) -> String {
     let right = question.right(width);
     match (reply, question.answer) {
@@ -144,7 +143,7 @@ fn said(score: Score) -> String {
     format!("{} of {} right", score.right, score.asked)
 }
 
-/// Lanes or a number as said so far, and how to say them.
+/// The lanes or the number entered so far, and how to enter them.
 fn entry_ui(ui: &mut Ui, entry: &Entry, question: &Question, width: u32, size: f32, palette: &Palette) {
     let weak = |text: &str| RichText::new(text.to_owned()).size(size).color(palette.text_weak);
     let strong = |text: String| RichText::new(text).size(size).strong().color(palette.text);
@@ -201,9 +200,9 @@ fn options_ui(ui: &mut Ui, question: &Question, chosen: Option<u32>, size: f32, 
     }
 }
 
-/// Takes the keys that answer. Before shortcuts, which have some of them otherwise.
+/// Handles keys that answer, before shortcuts use them.
 pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
-    // Who types into a field, or presses a button by its key, does not answer.
+    // Typing into a field or pressing a focused button does not answer.
     if ctx.egui_wants_keyboard_input() {
         return;
     }
@@ -227,7 +226,7 @@ pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
         if !asking {
             return;
         }
-        // Down a list of options is on; of numbers, up is more.
+        // In a list of options, down is forward; for numbers, up is more.
         let is_list = matches!(quiz.phase(), Phase::Asking(Entry::Choice(_)));
         for (key, forward) in [
             (Key::ArrowLeft, false),
@@ -266,7 +265,7 @@ pub fn keys(ctx: &egui::Context, quiz: &Quiz, actions: &mut Actions) {
             Key::Num8,
             Key::Num9,
         ];
-        // One at a time, in the order in which they were typed.
+        // One at a time, in the order typed.
         let typed: Vec<u8> = input
             .events
             .iter()

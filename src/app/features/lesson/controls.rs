@@ -1,4 +1,4 @@
-//! Below: the player, with a scrubber that shows where merges end.
+//! The player below the picture, with a scrubber that marks the ends of merges.
 
 use egui::{Color32, Rect, RichText, Sense, Stroke, Ui, pos2, vec2};
 
@@ -13,30 +13,28 @@ use crate::lesson::Level;
 use crate::lesson::recording::Recording;
 use crate::text;
 
-/// Whether and how it is shown.
+/// Display options of the player.
 #[derive(Clone, Copy)]
 pub struct Controls<'a> {
-    /// Speed, and takes side by side.
+    /// Speed, and whether takes are side by side.
     pub view: &'a LessonView,
-    /// While a question is open, nothing may be seen of what comes.
+    /// Whether a question is open, so that later steps must stay hidden.
     pub asking: bool,
-    /// Whether only what a presenter needs is shown.
+    /// Whether to show only what a presenter needs.
     pub brief: bool,
-    /// Whether one panel has all the room.
     pub zoomed: bool,
-    /// The size of type in points; `None` for the window's own.
+    /// Text size in points; `None` for the window's own.
     pub text: Option<f32>,
     pub palette: &'static Palette,
 }
 
 impl Controls<'_> {
-    /// About the height of its two rows, in points.
+    /// Approximate height of its two rows, in points.
     pub fn height(&self) -> f32 {
         self.text.unwrap_or(14.0) * 1.5 + 6.0 + SCRUBBER
     }
 }
 
-/// Height of the scrubber.
 const SCRUBBER: f32 = 20.0;
 
 pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut Actions) {
@@ -45,7 +43,7 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
         ui.style_mut().text_styles.values_mut().for_each(|font| font.size = size);
     }
     if !controls.asking {
-        // A presented picture says itself where it is.
+        // A presented picture shows the position itself.
         scrubber_ui(ui, player, controls.text.is_none(), palette, actions);
     }
     ui.horizontal_wrapped(|ui| {
@@ -84,7 +82,7 @@ pub fn controls_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions
     });
 }
 
-/// From one mark to the next.
+/// Buttons that jump between marks.
 fn marks_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actions) {
     let gap = std::mem::replace(&mut ui.spacing_mut().item_spacing.x, 3.0);
     for (name, back, on) in marks_of(&player.take().recording) {
@@ -96,8 +94,7 @@ fn marks_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actio
     ui.spacing_mut().item_spacing.x = gap;
 }
 
-/// The marks that a recording has, by the names that things have in it, and the commands that go to the one
-/// before and to the next.
+/// The marks of a recording: their names, and the commands for the previous and the next one.
 fn marks_of(recording: &Recording) -> Vec<(&'static str, Command, Command)> {
     let [hit, merge, bound] = recording.mark_names();
     let of = |name: Option<&'static str>, back, on| name.map(|name| (name, back, on));
@@ -110,7 +107,7 @@ fn marks_of(recording: &Recording) -> Vec<(&'static str, Command, Command)> {
     marks.into_iter().flatten().collect()
 }
 
-/// A command as a small button with a name to be read out.
+/// A command as a small button with an accessible name.
 fn icon_ui(ui: &mut Ui, icon: &str, command: Command, actions: &mut Actions) {
     let keys = command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
     let enabled = ui.is_enabled();
@@ -137,7 +134,7 @@ fn speed_ui(ui: &mut Ui, speed: f32, actions: &mut Actions) {
         .widget_info(|| egui::WidgetInfo::labeled(egui::Role::ComboBox, true, "Steps a second"));
 }
 
-/// What one step is.
+/// The step size.
 fn level_ui(
     ui: &mut Ui,
     player: &Player,
@@ -171,7 +168,7 @@ fn level_ui(
     ui.spacing_mut().item_spacing.x = 8.0;
 }
 
-/// One panel after another in all the room, and back.
+/// Buttons for zooming into one panel after another.
 fn zoom_ui(ui: &mut Ui, zoomed: bool, actions: &mut Actions) {
     icon_ui(ui, if zoomed { "All panels" } else { "Zoom" }, Command::Zoom, actions);
     if zoomed {
@@ -179,7 +176,7 @@ fn zoom_ui(ui: &mut Ui, zoomed: bool, actions: &mut Actions) {
     }
 }
 
-/// Where a lesson ends, the way to the next one.
+/// A button for the next lesson, at the end of one.
 fn next_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actions) {
     if player.cursor().position() >= player.range().end && player.lesson.next().is_some() {
         ui.separator();
@@ -187,7 +184,7 @@ fn next_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Action
     }
 }
 
-/// A button that opens the next lesson, where there is one; with a font size where it is not the usual one.
+/// A button for the next lesson, if there is one; `size` overrides the font size.
 pub fn next_button(
     ui: &mut Ui,
     player: &Player,
@@ -196,7 +193,7 @@ pub fn next_button(
     actions: &mut Actions,
 ) {
     let Some(next) = player.lesson.next() else { return };
-    // Where the short route ends, what follows is more.
+    // After the short route, further lessons are optional.
     let what = if player.lesson.minutes.is_route() && !next.minutes.is_route() {
         "The story ends here. More:"
     } else {
@@ -210,7 +207,7 @@ pub fn next_button(
     }
 }
 
-/// The orders that are compared.
+/// Buttons for the processing orders compared.
 fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut Actions) {
     if player.takes.len() < 2 {
         return;
@@ -232,7 +229,7 @@ fn takes_ui(ui: &mut Ui, player: &Player, controls: Controls<'_>, actions: &mut 
     }
 }
 
-/// What can be written.
+/// Menu entries for the lesson's files.
 pub fn export_ui(ui: &mut Ui, player: &Player, actions: &mut Actions) {
     for file in LessonFile::ALL {
         let (lacks, export) =
@@ -248,7 +245,7 @@ pub fn export_ui(ui: &mut Ui, player: &Player, actions: &mut Actions) {
     }
 }
 
-/// Where a recording is, in words.
+/// The position in a recording, in words.
 fn place(recording: &Recording, position: usize, points_seen: u32, merges: u32) -> String {
     let [round, rounds] = recording.round();
     format!(
@@ -261,7 +258,7 @@ fn place(recording: &Recording, position: usize, points_seen: u32, merges: u32) 
     )
 }
 
-/// All positions as a line, with a mark for each merge.
+/// The scrubber: all positions, with a mark for each merge.
 fn scrubber_ui(ui: &mut Ui, player: &Player, is_labelled: bool, palette: &Palette, actions: &mut Actions) {
     const MARGIN: f32 = 7.0;
     let (range, position) = (player.range(), player.cursor().position());
@@ -270,7 +267,7 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, is_labelled: bool, palette: &Palett
     let rounds = recording.round()[1];
     let label = place(recording, position, state.counts.points_seen, state.counts.merges);
     ui.horizontal(|ui| {
-        // Digits come and go; the line must not move for it.
+        // Sized for the longest text, so that the scrubber does not change its width.
         let longest =
             place(recording, recording.len(), recording.shape().n, (recording.merges() as u32).max(2));
         let wide =
@@ -304,7 +301,7 @@ fn scrubber_ui(ui: &mut Ui, player: &Player, is_labelled: bool, palette: &Palett
         let mut last = f32::NEG_INFINITY;
         for merge in player.merges() {
             let x = x_of(merge);
-            // Marks closer than a pixel are one.
+            // Marks less than a pixel apart are merged.
             if x - last >= 1.0 {
                 painter.line_segment(
                     [pos2(x, rect.top() + 1.0), pos2(x, middle - 3.0)],
@@ -341,7 +338,7 @@ mod tests {
     use crate::app::features::lesson::state::player::tests::player;
     use crate::lesson::Mark;
 
-    /// What can be jumped to is what the recording has, by its own name.
+    /// Marks come from the recording, with its own names.
     #[test]
     fn marks_are_those_of_the_recording() {
         let named = |id: &str| {
@@ -360,7 +357,7 @@ mod tests {
         }
     }
 
-    /// The scrubber is as long as what is written beside it at its longest leaves it.
+    /// The scrubber's width is based on the longest position text.
     #[test]
     fn no_place_is_longer_than_the_longest() {
         for id in ["buffer", "search", "warp-select", "radix-select"] {

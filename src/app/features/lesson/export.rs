@@ -1,5 +1,4 @@
-//! What of the lesson becomes a file: the picture, films of a range, steps, the handout, a worksheet and its
-//! key, the page.
+//! Files of the lesson: picture, animations, steps, handout, worksheet with key, web page.
 
 use std::path::Path;
 
@@ -16,7 +15,7 @@ use crate::lesson::{Cursor, Level};
 use crate::palette::Palette;
 use crate::progress::Progress;
 
-/// What is to be written, detached from the window so that a thread can do it.
+/// A file to write, independent of the window so that a thread can write it.
 pub struct Job {
     pub file: LessonFile,
     film: Film,
@@ -26,8 +25,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// Of what the player shows, with takes side by side or the active one alone. `range` is what is chosen
-    /// of it.
+    /// A file of what the player shows, with takes side by side or the active one alone; `range` selects
+    /// steps.
     ///
     /// # Errors
     /// What is wrong with the range.
@@ -45,11 +44,11 @@ impl Job {
             SIZE
         };
         let mut film = Film::new(player.lesson, takes, size, 1.0, palette);
-        // Pictures of several takes are counted in steps of the one that leads.
+        // Pictures of several takes count steps of the leading one.
         let lead = if together { film.leading() } else { player.active() };
         if together && matches!(file, LessonFile::Picture | LessonFile::Drawing) {
-            // What is shown: the others may stand elsewhere than points seen would say, as at the end of
-            // each.
+            // Uses the positions shown: those derived from points seen may differ, for example at the end of
+            // each take.
             film.standing = player.cursors().iter().map(Cursor::position).collect();
         }
         let at = player.cursors()[lead].position();
@@ -73,10 +72,10 @@ impl Job {
         Ok(Self { file, take: player.take().clone(), at, selection, film })
     }
 
-    /// Writes it, and says what was written.
+    /// Writes the file and returns a message.
     ///
     /// # Errors
-    /// What failed, in one line.
+    /// The failure, in one line.
     pub fn write(self, path: &Path, progress: &dyn Progress) -> Result<String, String> {
         let moments =
             || self.selection.moments(&self.film.lesson, self.film.lead()).map_err(|error| error.to_string());
@@ -154,7 +153,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("lesson.svg");
         let mut player = player("order");
-        // The leader is in the middle of a group, where points seen do not say how far the others are.
+        // The leader is in the middle of a group, where points seen do not determine the positions of the
+        // others.
         player.choose(0);
         player.level = Level::Lane;
         player.seek(player.range().end / 3 + 1);

@@ -1,14 +1,14 @@
 //! The lesson in the window: recording, playback, quiz, painting, export.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | the player, the quiz, what a class votes on, the input fields; what is asked of them |
-//! | `apply` | opens and records lessons, plays them, asks questions, moves points |
-//! | `record` | records it, on the CPU twin or on a GPU, as it is or with a mistake made on purpose |
-//! | `panel`, `controls`, `ask`, `poll`, `source` | draw, read, and send actions |
+//! | `state` | player, quiz, class poll, input fields; actions |
+//! | `apply` | opens, records and plays lessons, runs quizzes, moves points |
+//! | `record` | records a lesson on the CPU twin or a GPU, optionally with an injected fault |
+//! | `panel`, `controls`, `ask`, `poll`, `source` | draw the state and send actions |
 //! | `touch` | dragging the query and points in a map |
-//! | `export` | writes it as pictures, animations and handouts |
-//! | `picture`, `paint`, `words` | the picture: hit testing, painting, what moves after a step, tooltips |
+//! | `export` | writes pictures, animations and handouts |
+//! | `picture`, `paint`, `words` | the picture: hit testing, painting, animation, tooltips |
 
 pub mod apply;
 pub mod ask;

@@ -1,4 +1,4 @@
-//! Drawings as egui paints them.
+//! Paints drawings with egui.
 
 use egui::epaint::{CornerRadius, Mesh};
 use egui::{Color32, FontId, Painter, Pos2, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
@@ -8,15 +8,15 @@ use crate::lesson::picture::Scene;
 use crate::lesson::picture::motion::{Moving, SECONDS};
 use crate::palette::{Palette, Rgb};
 
-/// More dots of one kind are squares: as small as they are then, nobody sees a difference.
+/// Above this number, dots of one kind are drawn as squares: at that size the difference is invisible.
 const MANY: usize = 4_000;
 
-/// Where a scene lies on the screen.
+/// Placement of a scene on the screen.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Place {
-    /// Its left upper corner.
+    /// Top left corner.
     pub origin: Pos2,
-    /// Points of the screen for one of the scene.
+    /// Screen points per scene unit.
     pub scale: f32,
 }
 
@@ -38,12 +38,12 @@ impl Place {
     }
 }
 
-/// A scene made ready: what does not change from frame to frame is made once.
+/// A scene converted to shapes, once instead of in each frame.
 pub struct Prepared(Vec<Item>);
 
 enum Item {
     Shape(Shape),
-    /// Laid out in each frame: where letters lie in the font's texture may change.
+    /// Laid out in each frame, because the font atlas may change.
     Text {
         at: Pos2,
         anchor: [f32; 2],
@@ -55,7 +55,6 @@ enum Item {
 }
 
 impl Prepared {
-    /// A scene, in colours, at its place.
     pub fn new(scene: &Drawing, palette: &Palette, place: Place) -> Self {
         let look = Look { palette, place };
         let mut items = Vec::new();
@@ -163,7 +162,7 @@ impl Look<'_> {
             let mut mesh = Mesh::default();
             mesh.reserve_vertices(centers.len() * 4);
             mesh.reserve_triangles(centers.len() * 2);
-            // As much ink as the circles have.
+            // The same area as the circles.
             let side = egui::Vec2::splat(radius * std::f32::consts::PI.sqrt());
             for &center in centers {
                 mesh.add_colored_rect(Rect::from_center_size(self.place.pos(center), side), fill);
@@ -184,7 +183,7 @@ impl Look<'_> {
         match line.dash {
             None => items.push(Item::Shape(Shape::line(points.to_vec(), stroke))),
             Some(dash) => {
-                // Shorter dashes than this are no dashes, and very many.
+                // Shorter dashes would be invisible and very many.
                 let dash = (dash * self.place.scale).max(1.0);
                 items.push(Item::Shape(Shape::Vec(Shape::dashed_line(points, stroke, dash, dash))));
             }
@@ -201,7 +200,7 @@ impl Look<'_> {
     }
 }
 
-/// The place at which a scene of `size` fills a rectangle as far as its shape allows, in its middle.
+/// The placement that fits a scene of `size` centred into a rectangle.
 pub fn fit(size: [f32; 2], rect: Rect) -> Place {
     let scale = (rect.width() / size[0].max(1.0)).min(rect.height() / size[1].max(1.0));
     let used = vec2(size[0], size[1]) * scale;
@@ -209,35 +208,33 @@ pub fn fit(size: [f32; 2], rect: Rect) -> Place {
     Place { origin: pos2(origin.x.round(), origin.y.round()), scale }
 }
 
-// The motion of what a step forward moved, over a picture that does not change meanwhile.
+// Animation of the parts that a step moved, over a still picture.
 
-/// A motion that would be shorter, in seconds, is left out: it would only flicker.
+/// Shorter animations, in seconds, would only flicker and are skipped.
 const SHORTEST: f64 = 0.1;
 
-/// How much of the time between two steps a motion takes at most, while the player goes on by itself.
+/// Maximum share of the time between two steps that an animation takes during playback.
 const SHARE: f64 = 0.6;
 
-/// How long a motion takes, in seconds; `None` if there is none. `pace` is the steps per second while the
-/// player goes on by itself.
+/// Duration of an animation in seconds; `None` for none. `pace` is steps per second during playback.
 pub fn motion_seconds(reduced: bool, pace: Option<f32>) -> Option<f64> {
     let most = pace.map_or(f64::INFINITY, |pace| SHARE / f64::from(pace));
     let seconds = f64::from(SECONDS).min(most);
     (!reduced && seconds >= SHORTEST).then_some(seconds)
 }
 
-/// A motion under way. It is over after its motion_seconds, or as soon as another moment is shown.
+/// A running animation.
 pub struct Running {
-    /// What was shown before the step.
     before: Scene,
     moving: Moving,
     still: Prepared,
-    /// On the window's clock, in seconds.
+    /// In seconds of egui's clock.
     began: f64,
     seconds: f64,
 }
 
 impl Running {
-    /// From one scene to the next; `None` if nothing moves.
+    /// An animation between two scenes; `None` if nothing moves.
     pub fn new(
         before: Scene,
         after: &Scene,
@@ -251,17 +248,15 @@ impl Running {
         Some(Self { before, moving, still, began, seconds })
     }
 
-    /// The same motion, where the scene that is reached is drawn anew.
+    /// The same animation towards a redrawn scene.
     pub fn anew(self, after: &Scene, palette: &Palette, place: Place) -> Option<Self> {
         Self::new(self.before, after, palette, place, self.began, self.seconds)
     }
 
-    /// Whether all is where it belongs.
     pub fn is_over(&self, now: f64) -> bool {
         now - self.began >= self.seconds
     }
 
-    /// Paints the scene as it is now.
     pub fn paint(&self, painter: &Painter, palette: &Palette, place: Place, now: f64) {
         self.still.paint(painter);
         let parts = self.moving.parts(((now - self.began) / self.seconds) as f32);

@@ -1,4 +1,4 @@
-//! Left: the lessons, what the chosen one is about, and what of it can be chosen otherwise.
+//! Left panel: the list of lessons, the chosen lesson's text, and its settings.
 
 use egui::{ComboBox, RichText, ScrollArea, Ui};
 
@@ -17,7 +17,7 @@ use crate::text;
 
 pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let lesson = lesson_of(state.lesson.number);
-    // Each lesson begins at its top.
+    // Per lesson, so that each starts scrolled to the top.
     ScrollArea::vertical().id_salt(lesson.id).auto_shrink(false).show(ui, |ui| {
         ui.spacing_mut().item_spacing.y = 3.0;
         heading_ui(ui, "Lessons");
@@ -40,7 +40,7 @@ pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette
     });
 }
 
-/// The lessons in order; those of the short route are marked.
+/// The lessons in order, with marks for the short route.
 fn list_ui(ui: &mut Ui, lesson: &Lesson, palette: &Palette, actions: &mut Actions) {
     ui.with_layout(egui::Layout::top_down_justified(egui::Align::LEFT), |ui| {
         for other in &LESSONS {
@@ -68,13 +68,12 @@ fn list_ui(ui: &mut Ui, lesson: &Lesson, palette: &Palette, actions: &mut Action
     );
 }
 
-/// What the lesson is about, with the sizes of what is recorded.
 fn text_ui(ui: &mut Ui, lesson: &Lesson, session: &Session, palette: &Palette, actions: &mut Actions) {
     let player = session.lesson.player_of(lesson);
     let shape = player.map_or_else(|| lesson.shape(), |player| player.take().recording.shape());
     let mut say = |text: RichText| ui.add(egui::Label::new(text.color(palette.text)).wrap());
     say(RichText::new(lesson.says(lesson.goal, shape)).strong());
-    // What it explains is what is asked.
+    // The text would give away the answer.
     if session.lesson.quiz.is_some() {
         ui.label(RichText::new("The text is hidden while questions are open.").color(palette.text_weak));
         return;
@@ -92,7 +91,7 @@ fn text_ui(ui: &mut Ui, lesson: &Lesson, session: &Session, palette: &Palette, a
     ui.add_space(2.0);
 }
 
-/// Data, k and W.
+/// Fields for data, k and W.
 fn choice_ui(
     ui: &mut Ui,
     lesson: &'static Lesson,
@@ -109,7 +108,7 @@ fn choice_ui(
     }
     let cloud = session.cloud.as_ref().filter(|_| draft.takes_open_cloud(lesson));
     let errors = draft.read(lesson, cloud.map(|cloud| &**cloud)).err().unwrap_or_default();
-    // Whether a field was left, or Enter pressed in it.
+    // Whether a field was left or confirmed with Enter.
     let mut entered = false;
     match cloud {
         Some(cloud) => {
@@ -149,7 +148,7 @@ fn choice_ui(
         None => {
             if let Some(player) = session.lesson.player_of(lesson) {
                 let parameters = &player.take().recording.parameters;
-                // What was moved is said below.
+                // Moves are described below.
                 let moved = draft.touched.words().map(|words| format!("; {words}")).unwrap_or_default();
                 let data = parameters.data.strip_suffix(&moved).unwrap_or(&parameters.data);
                 wrap_ui(ui, data, palette);
@@ -187,7 +186,7 @@ fn choice_ui(
         ui.add(egui::Label::new(RichText::new(sentence(&moved)).color(palette.text)).wrap());
     }
     let changed = draft != before;
-    // A number that is being typed is recorded when it is done; what is chosen, at once.
+    // Typed numbers are recorded when confirmed, choices at once.
     let chosen = (draft.width, draft.open_cloud) != (before.width, before.open_cloud);
     let record = (entered || chosen) && draft.read(lesson, cloud.map(|cloud| &**cloud)).is_ok();
     let own = LessonDraft::of(lesson);
@@ -213,7 +212,7 @@ fn choice_ui(
             palette,
         );
         if let Baseline::WarpSelect(queued) = player.take().recording.baseline() {
-            // No choice: as long as the engine's own where a lane has as many keys of the warp's queue.
+            // Not a setting: its length follows from the engine's own, with the same number of keys per lane.
             fact_ui(
                 ui,
                 "Queue, Q",
@@ -241,7 +240,7 @@ fn choice_ui(
     }
 }
 
-/// Whether the points are those of the cloud that is open.
+/// Whether to use the points of the open cloud.
 fn open_cloud_ui(ui: &mut Ui, is_open: bool, draft: &mut LessonDraft) {
     let about =
         "Compares the order of its rows with the others. Open a cloud in the explorer, or drop a file here.";
@@ -250,12 +249,12 @@ fn open_cloud_ui(ui: &mut Ui, is_open: bool, draft: &mut LessonDraft) {
         egui::Checkbox::new(&mut draft.open_cloud, "Points of the open cloud"),
     );
     if response.on_hover_text(about).on_disabled_hover_text(about).changed() {
-        // Rows and places are of other points.
+        // Row and moved points refer to other data.
         (draft.row, draft.touched) = (String::new(), Touched::default());
     }
 }
 
-/// Keys that are typed, where there are few; whether the field was left.
+/// Typed keys, if they are few; returns whether the field was left.
 fn keys_ui(
     ui: &mut Ui,
     lesson: &Lesson,
@@ -303,9 +302,9 @@ fn score_ui(ui: &mut Ui, lesson: &Lesson, session: &LessonSession, palette: &Pal
     });
 }
 
-// A mistake that the search is recorded with, and the exercise of finding one that is not named.
+// Faults: recording with a chosen one, and the exercise of finding an unknown one.
 
-/// The mistake of what is shown.
+/// The fault of the recording shown.
 fn mistake(recording: &Recording) -> Option<&'static Row> {
     recording.parameters.fault.map(fault::row)
 }
@@ -328,7 +327,7 @@ pub fn broken_ui(
     }
 }
 
-/// Which mistake is made, and what it leads to.
+/// The chosen fault and its consequences.
 fn mistake_ui(
     ui: &mut Ui,
     breaking: Breaking,
@@ -356,7 +355,7 @@ fn mistake_ui(
     });
     if let Some(fault) = chosen {
         wrap_ui(ui, fault::row(fault).about, palette);
-        // What is shown may still be what was chosen before.
+        // The recording shown may still have the previous fault.
         if let Some(player) = player.filter(|player| player.take().recording.parameters.fault == Some(fault))
         {
             consequences_ui(ui, player, palette, actions);
@@ -364,13 +363,13 @@ fn mistake_ui(
     }
     let hunt = "Find the bug\u{2026}";
     if ui.button(hunt).on_hover_text("One of these mistakes is made, and you say which.").clicked() {
-        // Any number will do, as long as it is another one each time.
+        // Any seed that differs each time.
         let draw = ui.input(|input| input.time.to_bits().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32);
         actions.send(LessonAction::Break(Breaking::Hunt { draw, guess: None }));
     }
 }
 
-/// Where an invariant breaks, and what comes of it in the end.
+/// Where an invariant breaks, and the final consequence.
 fn consequences_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mut Actions) {
     if let Some(consequences) = player.take().recording.consequences() {
         wrap_ui(ui, &consequences.verdict(), palette);
@@ -382,7 +381,7 @@ fn consequences_ui(ui: &mut Ui, player: &Player, palette: &Palette, actions: &mu
     }
 }
 
-/// Which mistake is it? Then why.
+/// The exercise: guess the fault, then see why.
 fn hunt_ui(
     ui: &mut Ui,
     lesson: &Lesson,

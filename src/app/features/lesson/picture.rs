@@ -1,4 +1,4 @@
-//! The picture in the middle of the lesson: made when something changes, painted in every frame, pointed at.
+//! The lesson's picture: built when something changes, painted in every frame, with hit testing.
 
 use std::sync::{Arc, Weak};
 
@@ -24,20 +24,18 @@ use crate::lesson::questions::Pointed;
 use crate::lesson::state::lanes_in;
 use crate::palette::Palette;
 
-/// The least that a page is made for; where there is less, it is shown smaller.
+/// Minimum layout size; in less room the picture is scaled down.
 const LEAST: egui::Vec2 = vec2(960.0, 540.0);
 
-/// The picture as it was made last.
 #[derive(Default)]
 pub struct Picture {
     made: Option<Made>,
-    /// What moves after a step forward.
     motion: Option<Running>,
-    /// What the pointer is on: the picture shows it.
+    /// The target under the pointer, which is highlighted.
     hover: Option<Target>,
-    /// The panel that the pointer is over.
+    /// The panel under the pointer.
     over: Option<Panel>,
-    /// What the pointer holds.
+    /// What is being dragged.
     held: Option<Held>,
 }
 
@@ -50,7 +48,7 @@ struct Made {
     prepared: Prepared,
 }
 
-/// All that a picture depends on.
+/// All inputs of a picture.
 #[derive(Clone, Debug, PartialEq)]
 struct MadeOf {
     recordings: Vec<Same>,
@@ -66,7 +64,7 @@ struct MadeOf {
 }
 
 impl MadeOf {
-    /// Whether `self` is shown after one step forward from `before`, in the same place.
+    /// Whether `self` is one step after `before`, in the same layout.
     fn is_next(&self, before: &Self, stepped_from: Option<usize>) -> bool {
         let asks = |asking: &[bool]| asking.iter().any(|asking| *asking);
         let is_step =
@@ -77,13 +75,13 @@ impl MadeOf {
             && *self == Self { positions: self.positions.clone(), hover: self.hover, ..before.clone() }
     }
 
-    /// Whether the same is shown, but for what the pointer is on.
+    /// Whether only the hovered target differs.
     fn is_same_moment(&self, other: &Self) -> bool {
         *self == Self { hover: self.hover, ..other.clone() }
     }
 }
 
-/// Which recording it was, without keeping it. A weak pointer keeps the address from being another's.
+/// Identity of a recording. The weak pointer keeps its address from being reused.
 #[derive(Clone, Debug)]
 struct Same(Weak<Recording>);
 
@@ -94,24 +92,22 @@ impl PartialEq for Same {
 }
 
 impl Picture {
-    /// The scene that is shown, and where.
+    /// The scene and its placement.
     pub fn shown(&self) -> Option<(&Scene, Place)> {
         self.made.as_ref().map(|made| (&made.scene, made.place))
     }
 
-    /// The panel that the pointer is over, where it is over one.
     pub fn panel_under_pointer(&self) -> Option<Panel> {
         self.over
     }
 
-    /// The largest panel that is shown, but for the sentence.
+    /// The largest visible panel other than the sentence.
     pub fn largest_panel(&self) -> Option<Panel> {
         let shown =
             self.made.iter().flat_map(|made| &made.panels).filter(|(panel, _)| *panel != Panel::Sentence);
         shown.max_by(|(_, a), (_, b)| a.area().total_cmp(&b.area())).map(|(panel, _)| *panel)
     }
 
-    /// Whether something is on its way.
     pub fn is_moving(&self) -> bool {
         self.motion.is_some()
     }
@@ -125,7 +121,7 @@ impl Picture {
             positions: player.cursors().iter().map(|cursor| cursor.position()).collect(),
             active: player.active(),
             together,
-            // While a question is open, the picture spells out nothing about what is pointed at.
+            // While a question is open, hovering must not reveal the answer.
             hover: self.hover.filter(|_| !asking).or_else(|| quiz.and_then(Quiz::answered_about)),
             asking: (0..player.takes.len())
                 .map(|take| asking || quiz.is_some_and(|quiz| quiz.keeps(take)))
@@ -140,10 +136,10 @@ impl Picture {
             return;
         }
         let before = self.made.take();
-        // The shape of the room, and at least as large as a page must be.
+        // The room's proportions, enlarged to the minimum layout size.
         let grow = (LEAST.x / rect.width()).max(LEAST.y / rect.height()).max(1.0);
         let size = [rect.width() * grow, rect.height() * grow];
-        // Presented, type stays as large as it is asked for, also where the picture is shown smaller.
+        // When presenting, text keeps its size even if the picture is scaled down.
         let text = if look.presented { text * grow } else { text };
         let view = |at: usize| View {
             hover: key.hover,
@@ -162,7 +158,7 @@ impl Picture {
         let place = fit(size, rect);
         let columns = areas.into_iter().map(|area| place.rect(area)).collect();
         let panels = panels.into_iter().map(|(panel, area)| (panel, place.rect(area))).collect();
-        // What was still under way is where it belongs: motions do not wait for each other.
+        // A new step ends the previous animation.
         self.motion = match (before, look.motion, self.motion.take()) {
             (Some(made), _, Some(motion)) if key.is_same_moment(&made.key) => {
                 motion.anew(&scene, palette, place)
@@ -182,7 +178,7 @@ impl Picture {
         });
     }
 
-    /// Paints what is shown, and asks for the next frame while something is on its way.
+    /// Paints the picture, and requests the next frame during an animation.
     fn paint(&self, ui: &Ui, palette: &Palette, rect: Rect, now: f64) {
         let Some(made) = &self.made else { return };
         let painter = ui.painter().with_clip_rect(rect.intersect(ui.clip_rect()));
@@ -196,24 +192,23 @@ impl Picture {
     }
 }
 
-/// How the picture is shown.
+/// How to draw the picture.
 #[derive(Clone, Copy)]
 pub struct Look {
-    /// Takes side by side, where there are several.
+    /// Whether to show several takes side by side.
     pub together: bool,
-    /// The size of running text.
+    /// Size of running text.
     pub text: f32,
     /// Whether it is presented to a class.
     pub presented: bool,
-    /// The panel that has all the room.
     pub zoom: Option<Panel>,
     /// Colours inside the picture.
     pub palette: &'static Palette,
-    /// The same for what lies around it.
+    /// Colours around it.
     pub tokens: &'static tokens::Palette,
-    /// Whether to say that the query and points can be dragged.
+    /// Whether to hint that query and points can be dragged.
     pub hints: bool,
-    /// How long what a step moves is on its way, in seconds; `None` for not at all.
+    /// Duration of animations in seconds; `None` disables them.
     pub motion: Option<f64>,
 }
 
@@ -226,7 +221,7 @@ pub fn picture_ui(
     actions: &mut Actions,
 ) {
     let rect = ui.available_rect_before_wrap();
-    // A question is about the data as they are.
+    // During a question the data must not change.
     let movable = session.quiz.is_none();
     let response = ui.allocate_rect(rect, if movable { Sense::click_and_drag() } else { Sense::click() });
     let sentence = sentence(player.cursor());
@@ -266,7 +261,7 @@ pub fn picture_ui(
         .hover_pos()
         .and_then(|pointer| made.panels.iter().find(|(_, rect)| rect.contains(pointer)))
         .map(|(panel, _)| *panel);
-    // The sentence is always there.
+    // The sentence is always visible and cannot be zoomed.
     let over = over.filter(|&panel| panel != Panel::Sentence);
     if response.double_clicked() && pointed.is_none() && (over.is_some() || look.zoom.is_some()) {
         actions.send(LessonAction::Zoom(over.filter(|_| look.zoom.is_none())));
@@ -284,7 +279,7 @@ pub fn picture_ui(
         if leads {
             ui.ctx().set_cursor_icon(egui::CursorIcon::PointingHand);
         }
-        // How many steps there will be may be what is asked.
+        // The number of steps may be the answer.
         let tells = asking.is_none() || !matches!(target, Target::Position(_));
         if let Some(mut words) =
             player.cursors().get(at).filter(|_| tells).and_then(|cursor| words::about(target, cursor))
@@ -304,7 +299,7 @@ pub fn picture_ui(
     }
 }
 
-/// The maps of a picture, with what each shows.
+/// The maps of a picture, with their recordings.
 fn shown_maps<'a>(made: &'a Made, player: &'a Player) -> Vec<Shown<'a>> {
     let take = |number: usize| if made.key.together { &player.takes[number] } else { player.take() };
     (made.scene.maps.iter().enumerate())
@@ -338,9 +333,9 @@ fn click(target: Target, column: Option<usize>, asking: bool, player: &Player, a
     }
 }
 
-// Rings in the picture while a question is open: around what it is about, and around what was chosen.
+// Rings in the picture during a question, around its subject and around the answer.
 
-/// What a question is about, and what was chosen, around it.
+/// Draws the rings.
 pub fn marks_ui(
     ui: &Ui,
     scene: &Scene,
@@ -382,9 +377,9 @@ pub fn marks_ui(
     }
 }
 
-/// Cells that stand one under the other, as one.
+/// Merges rectangles of cells that are stacked.
 fn columns_of(cells: impl Iterator<Item = Rect>) -> Vec<Rect> {
-    /// Rows farther apart are parts of their own.
+    /// Rows farther apart are ringed separately.
     const GAP: f32 = 8.0;
     let mut columns: Vec<Rect> = Vec::new();
     for cell in cells {

@@ -1,5 +1,5 @@
-//! A question that is left to a class: votes for its options, then bars, then which one is right. Nothing
-//! moves: the room of all is there before.
+//! A question for a class: vote on the options, show bars, then reveal the right one. Space for everything is
+//! reserved from the start, so that nothing moves.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::app::look::tokens::Palette;
 use crate::app::model::{Actions, Command};
 use crate::lesson::questions::{Question, Reply, letter};
 
-/// Room for an option's votes, in sizes of type.
+/// Width of an option's votes, in units of the text size.
 const VOTES: f32 = 5.6;
 
-/// The options with their votes and bars, and why the right one is right. `small` says which question it is.
+/// The options with votes and bars, and the explanation. `small` names the question.
 pub fn poll_ui(
     ui: &mut Ui,
     poll: &Poll,
@@ -71,7 +71,7 @@ pub fn poll_ui(
     });
 }
 
-/// What Enter and the first button do.
+/// The action of Enter and of the first button.
 fn next(poll: &Poll) -> (&'static str, QuizAction) {
     match (poll.is_open(), poll.is_revealed()) {
         (true, _) => ("Show the votes", QuizAction::Poll(PollAction::ShowVotes)),
@@ -84,7 +84,7 @@ fn layout(ui: &Ui, text: String, size: f32, color: Color32, wide: f32) -> Arc<Ga
     ui.painter().layout(text, FontId::proportional(size), color, wide)
 }
 
-/// An option, with bars behind it once votes are shown: the second vote's below the first's.
+/// An option, with bars behind it once votes are shown: the second vote below the first.
 fn option_ui(
     ui: &mut Ui,
     poll: &Poll,
@@ -119,7 +119,7 @@ fn option_ui(
         }
     }
     let color = if is_right { palette.intermediate } else { palette.line };
-    // Not by colour alone.
+    // The border width distinguishes it without colour.
     painter.rect_stroke(rect, 3.0, Stroke::new(if is_right { 3.0 } else { 1.0 }, color), StrokeKind::Inside);
     painter.galley(
         pos2(rect.left() + size * 0.4, rect.center().y - words.size().y / 2.0),
@@ -128,7 +128,7 @@ fn option_ui(
     );
 }
 
-/// How many voted for an option: counted, typed or dragged.
+/// The number of votes for an option, which can be clicked, typed or dragged.
 fn votes_ui(
     ui: &mut Ui,
     poll: &Poll,
@@ -176,7 +176,7 @@ fn votes_ui(
     });
 }
 
-/// The votes that are shown: of one round how many and which share, of two how the share changed.
+/// The votes shown: count and share for one round, the change of the share for two.
 fn counts_ui(ui: &mut Ui, poll: &Poll, option: usize, rect: Rect, size: f32, palette: &Palette) {
     let share = |round: usize| format!("{:.0} %", 100.0 * poll.share(round, option));
     let counted = |round: usize| format!("{} ({})", poll.votes(round, option), share(round));
@@ -196,8 +196,8 @@ fn counts_ui(ui: &mut Ui, poll: &Poll, option: usize, rect: Rect, size: f32, pal
     response.on_hover_text(said);
 }
 
-/// How votes come in; then, in the same room, why the right option is right, and what the wrong one with most
-/// votes would be the answer to.
+/// Instructions for voting. After the reveal they are replaced by the explanation of the right option, and
+/// the misconception behind the most frequent wrong one.
 fn reasons_ui(ui: &mut Ui, poll: &Poll, question: &Question, size: f32, palette: &Palette) {
     let wide = ui.available_width();
     let mistake = |option: usize| {
@@ -205,7 +205,7 @@ fn reasons_ui(ui: &mut Ui, poll: &Poll, question: &Question, size: f32, palette:
     };
     let high = |ui: &Ui, text: String| layout(ui, text, size, palette.text, wide).size().y;
     let why = layout(ui, poll.why().to_owned(), size, palette.text, wide);
-    // As high as the longest, whichever it will be.
+    // Sized for the longest explanation.
     let longest = (0..poll.offers().len()).filter_map(mistake).map(|text| high(ui, text)).fold(0.0, f32::max);
     let (rect, response) = ui.allocate_exact_size(vec2(wide, why.size().y + longest), Sense::hover());
     if poll.is_revealed() {
@@ -238,12 +238,12 @@ fn reasons_ui(ui: &mut Ui, poll: &Poll, question: &Question, size: f32, palette:
     response.widget_info(|| WidgetInfo::labeled(Role::Label, true, says.as_str()));
 }
 
-/// Of yes and no, the option that is yes.
+/// The option "yes" of a yes/no question.
 fn yes(poll: &Poll) -> Option<usize> {
     poll.offers().iter().position(|offer| offer.reply == Reply::YesNo(true))
 }
 
-/// Takes the keys that count votes.
+/// Handles keys that count votes.
 pub fn keys(ctx: &egui::Context, poll: &Poll, actions: &mut Actions) {
     const DIGITS: [Key; 4] = [Key::Num1, Key::Num2, Key::Num3, Key::Num4];
     let mut send = |action| actions.send(LessonAction::Quiz(action));
@@ -265,7 +265,6 @@ pub fn keys(ctx: &egui::Context, poll: &Poll, actions: &mut Actions) {
     });
 }
 
-/// The letters of options.
 pub(super) const LETTERS: [Key; 4] = [Key::A, Key::B, Key::C, Key::D];
 
 pub(super) fn stop_ui(ui: &mut Ui, size: f32, actions: &mut Actions) {
@@ -278,15 +277,13 @@ pub(super) fn leave_ui(ui: &mut Ui, text: &str, size: f32, actions: &mut Actions
     }
 }
 
-// Options of a question in cells: all in a row, in two columns, or where the window is narrow one below the
-// other.
+// Layout of options in one row, two columns or one column, depending on the width.
 
-/// The height of a cell of one line, and its least width where there are two columns, in sizes of type.
+/// Height of a one-line cell, and minimum width in two columns, in units of the text size.
 const ROW: f32 = 1.3;
 const COLUMN: f32 = 20.0;
 
-/// Cells for texts, in reading order, with the texts laid out. Beside each text, `beside` points are left
-/// free.
+/// Cells for texts in reading order, with their layouts. Next to each text, `beside` points are left free.
 pub fn cells(ui: &mut Ui, texts: &[String], beside: f32, size: f32) -> Vec<(Rect, Arc<Galley>)> {
     let (wide, gap, around) = (ui.available_width(), size * 0.5, beside + size * 0.6);
     let text = |text: &String, wide: f32| {
@@ -312,8 +309,8 @@ pub fn cells(ui: &mut Ui, texts: &[String], beside: f32, size: f32) -> Vec<(Rect
     placed
 }
 
-/// The widths of columns for cells of these lengths: one row if each fits into the same share, else two
-/// columns at least so wide, else one.
+/// Column widths for cells of these lengths: one row if all fit equal shares, else two columns if they are
+/// wide enough, else one.
 fn columns(lengths: &[f32], wide: f32, gap: f32, least: f32) -> Vec<f32> {
     let all = lengths.len().max(1);
     let share = |columns: usize| (wide - gap * (columns as f32 - 1.0)) / columns as f32;
@@ -324,7 +321,7 @@ fn columns(lengths: &[f32], wide: f32, gap: f32, least: f32) -> Vec<f32> {
     if share(2) < least {
         return vec![wide];
     }
-    // A long option takes room from a column of short ones before it is broken.
+    // A column of short options yields room to a long one before it wraps.
     let [left, right] = [0, 1].map(|first| longest(&mut lengths.iter().skip(first).step_by(2)));
     let spare = wide - gap - left - right;
     if spare >= 0.0 { vec![left + spare / 2.0, right + spare / 2.0] } else { vec![share(2); 2] }

@@ -1,4 +1,4 @@
-//! A lesson is recorded: by the twin, and by a GPU where one is asked for.
+//! Records a lesson on the CPU twin, and on a GPU on request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,22 +12,21 @@ use crate::lesson::lessons::{Choice, Lesson, Take};
 use crate::lesson::own_data::Own as OwnData;
 use crate::progress::Progress;
 
-/// What came of it.
 pub struct Recorded {
-    /// By the GPU, or else by the twin.
+    /// Takes of the GPU, or else of the twin.
     pub takes: Vec<Take>,
-    /// Why the GPU that was asked for did not record it.
+    /// Why the requested GPU did not record it.
     pub instead: Option<String>,
-    /// What was recorded, as it was typed and moved.
+    /// The settings recorded.
     pub draft: LessonDraft,
     /// How long the twin took.
     pub took: Duration,
 }
 
-/// Records what was chosen of a lesson, or its own data.
+/// Records a lesson with its own or chosen data.
 ///
 /// # Errors
-/// When the lesson cannot be recorded with these settings.
+/// If the lesson cannot be recorded with these settings.
 pub fn record(
     lesson: &Lesson,
     choice: Choice,
@@ -50,7 +49,7 @@ pub fn record(
     }
 }
 
-/// What the lesson of own data searches for in the open cloud: a query of a file, or else a row of the cloud.
+/// The search of the lesson on the user's own data: a query of a file, or else a row of the cloud.
 pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: Asked) -> Own {
     let order = question.order;
     match question.query {
@@ -61,8 +60,8 @@ pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: Asked) ->
     }
 }
 
-/// The GPU's takes, or else the twin's and why, which are there already: a GPU that cannot record is no
-/// reason to show nothing. One that does something else than its twin is an error.
+/// The GPU's takes, or the twin's with the reason. A GPU that cannot record is not an error; one that
+/// disagrees with its twin is.
 pub fn or_twin(
     by_gpu: Result<Vec<Take>, LessonError>,
     by_twin: Vec<Take>,
@@ -76,16 +75,16 @@ pub fn or_twin(
     }
 }
 
-/// The same searches on the GPU, held against the twin's.
+/// Records the same searches on the GPU and compares them with the twin's.
 pub fn on_gpu(lesson: &Lesson, takes: &[Take]) -> Result<Vec<Take>, LessonError> {
     let mut cuda = Cuda::open()?;
     takes.iter().map(|take| lesson.on_gpu(take, &mut cuda)).collect()
 }
 
-/// Records takes again as it is chosen: with a mistake, with one that nobody is told, or as they are.
+/// Records takes with a chosen fault, a hidden one, or none.
 ///
 /// # Errors
-/// When the lesson cannot be broken.
+/// If the fault cannot be injected.
 pub fn broken(lesson: &Lesson, takes: Vec<Take>, breaking: Breaking) -> Result<Vec<Take>, LessonError> {
     let with =
         |fault: Fault| takes.iter().map(|take| lesson.broken(take, fault)).collect::<Result<Vec<_>, _>>();
@@ -93,7 +92,7 @@ pub fn broken(lesson: &Lesson, takes: Vec<Take>, breaking: Breaking) -> Result<V
         Breaking::No => Ok(takes),
         Breaking::Chosen(fault) => with(fault),
         Breaking::Hunt { draw, .. } => {
-            // One that nothing comes of cannot be found.
+            // A fault without consequences cannot be found.
             let known = known_by(lesson);
             for row in known.iter().cycle().skip(draw as usize % known.len()).take(known.len()) {
                 let tried = with(row.fault)?;
@@ -140,7 +139,7 @@ mod tests {
         assert_eq!(made(Breaking::Chosen(Fault::Stale)), Some(Fault::Stale));
     }
 
-    /// In every lesson of the kernel there is something to find, whatever is drawn.
+    /// In every lesson of the kernel, any draw gives a fault that can be found.
     #[test]
     fn what_is_to_be_found_breaks_something() {
         for id in ["sort", "merge", "buffer"] {

@@ -1,4 +1,4 @@
-//! The CUDA source that does what the picture shows.
+//! The CUDA source that corresponds to the picture.
 
 use egui::{RichText, ScrollArea, Ui};
 
@@ -9,7 +9,7 @@ use crate::app::look::{code_height, code_ui};
 use crate::app::model::Actions;
 use crate::engines::cuda::source_of;
 
-/// The window with the source, when it is open. `shown` is a line of the pseudocode, `None` what is running.
+/// The source window while it is open. `shown` is a line of the pseudocode; `None` follows the running one.
 pub fn source_ui(ui: &Ui, shown: Option<usize>, player: &Player, palette: &Palette, actions: &mut Actions) {
     let code = player.cursor().recording().code();
     let running = || player.cursor().step().and_then(|step| code.line_of(&step));
@@ -54,12 +54,12 @@ pub fn source_ui(ui: &Ui, shown: Option<usize>, player: &Player, palette: &Palet
     }
 }
 
-/// A source with its line numbers, the line that holds `search` lit and in sight.
+/// A source with line numbers; the line that contains `search` is highlighted and scrolled into view.
 fn text_ui(ui: &mut Ui, file: &str, text: &'static str, search: &str, palette: &Palette) {
     let lit = text.lines().position(|line| line.contains(search));
     let height = code_height(ui);
     let seen = egui::Id::unique("kernel source line");
-    // Scrolled to when it becomes another one, and left alone then.
+    // Scrolls only when the line changes.
     let moved = ui.ctx().data_mut(|data| data.insert_temp_or_replace(seen, (file.to_owned(), lit)));
     let mut area = ScrollArea::both().auto_shrink(false);
     if let Some(at) = lit.filter(|_| moved) {
@@ -70,7 +70,7 @@ fn text_ui(ui: &mut Ui, file: &str, text: &'static str, search: &str, palette: &
     code_ui(area, ui, text, lit, palette);
 }
 
-/// Remembers a value, and says whether it is another one than before.
+/// Stores a value and returns whether it changed.
 trait Replace {
     fn insert_temp_or_replace<T: Clone + PartialEq + Send + Sync + 'static>(
         &mut self,

@@ -1,5 +1,5 @@
-//! Dragging in the lesson's picture: query and points in its maps, keys in registers up and down. The arrow
-//! keys move the query, too.
+//! Dragging in the lesson's picture: query and points in maps, and keys in registers. Arrow keys move the
+//! query too.
 
 use egui::{CursorIcon, Id, Key, Pos2, Rect, Response, Sense, Ui, Vec2, vec2};
 
@@ -14,22 +14,22 @@ use crate::lesson::picture::Target;
 use crate::lesson::picture::scene::Map;
 use crate::lesson::{Cursor, Recording};
 
-/// How far from the query, and from a point, the pointer still takes hold of it, in points of the screen.
+/// Distance within which the pointer grabs the query, and a point, in screen points.
 const REACH: [f32; 2] = [11.0, 8.0];
 
-/// The name of a map for screen readers.
+/// The accessible name of a map.
 pub const NAME: &str = "Map of the lesson: the arrow keys move the query";
 
-/// What an arrow key moves the query by, in parts of the map, and with Shift.
+/// Step of an arrow key, without and with Shift, as a fraction of the map.
 const STEPS: [f32; 2] = [0.01, 0.05];
 
-/// Points of the screen that a key is dragged up or down by, from 0 to the largest of the lesson.
+/// Vertical drag distance, in screen points, from key 0 to the lesson's largest.
 const KEY_RANGE: f32 = 160.0;
 
-/// What the pointer holds.
+/// What is being dragged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Held {
-    /// The query or a point in one of the maps; `grip` leads from the pointer to the middle of it.
+    /// The query or a point in a map; `grip` is the vector from the pointer to its centre.
     Place {
         map: usize,
         what: What,
@@ -38,11 +38,10 @@ pub enum Held {
     Key(HeldKey),
 }
 
-/// What is dragged in a map.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum What {
     Query,
-    /// A point, by its row.
+    /// A point, by row.
     Row(u32),
 }
 
@@ -55,22 +54,22 @@ impl What {
     }
 }
 
-/// A key that is dragged up or down: its point moves away from the query, or towards it.
+/// A key that is dragged vertically: its point moves away from the query or towards it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldKey {
     row: u32,
     query: [f32; 2],
-    /// From the query to the point, of length 1.
+    /// Unit vector from the query to the point.
     direction: [f32; 2],
     squared: f32,
     /// The largest squared distance of the lesson.
     largest: f32,
-    /// Where the pointer took hold of it, from the top of the screen.
+    /// The pointer's y coordinate when the drag began.
     from: f32,
 }
 
 impl HeldKey {
-    /// The key of an element; `None` for padding, and where points cannot be moved.
+    /// The key of an element; `None` for padding, and if points cannot be moved.
     fn of(target: Target, cursor: &Cursor, from: f32) -> Option<Self> {
         let Target::Element(element) = target else { return None };
         let (recording, key) = (cursor.recording(), *cursor.state().registers.get(element as usize)?);
@@ -93,7 +92,7 @@ impl HeldKey {
         })
     }
 
-    /// Where its point is when the pointer is at this height.
+    /// The point's coordinates for this pointer height.
     fn place(&self, height: f32) -> [f32; 2] {
         let squared =
             (self.squared + (self.from - height) / KEY_RANGE * self.largest).clamp(0.0, 2.0 * self.largest);
@@ -101,7 +100,7 @@ impl HeldKey {
     }
 }
 
-/// A map, its place on the screen, and the recording that it shows.
+/// A map, its placement, and its recording.
 pub struct Shown<'a> {
     pub map: &'a Map,
     pub place: Place,
@@ -121,7 +120,7 @@ impl Shown<'_> {
         self.map.coordinates(self.place.place(at))
     }
 
-    /// What the pointer would take hold of, and where that is: the query, or else the nearest point.
+    /// What the pointer would grab, and its position: the query, or else the nearest point.
     fn under(&self, pointer: Pos2) -> Option<(What, Pos2)> {
         if self.map.lens.is_some_and(|lens| lens.contains(self.place.place(pointer))) {
             return None;
@@ -143,7 +142,7 @@ impl Shown<'_> {
     }
 }
 
-/// Takes in what is dragged in the maps, and gives their response to the pointer.
+/// Handles drags in the maps, and returns their response to the pointer.
 pub fn maps_ui(
     ui: &Ui,
     maps: &[Shown<'_>],
@@ -172,7 +171,7 @@ pub fn maps_ui(
             None => response,
         });
     }
-    // The maps are gone, as when another lesson is opened.
+    // The maps may disappear during a drag, when another lesson is opened.
     if matches!(held, Some(Held::Place { map, .. }) if *map >= maps.len()) {
         *held = None;
         actions.send(LessonAction::Touch(TouchAction::Release));
@@ -214,17 +213,16 @@ fn drag_ui(
     end_ui(ui, response, held, actions);
 }
 
-/// Lets go of what is held, where the drag has ended.
 fn end_ui(ui: &Ui, response: &Response, held: &mut Option<Held>, actions: &mut Actions) {
     if !response.dragged() {
-        // To egui, Escape ends a drag too: that is no letting go.
+        // egui also ends a drag on Escape, which must cancel instead.
         let back = ui.input(|input| input.key_down(Key::Escape) && !input.pointer.any_released());
         actions.send(LessonAction::Touch(if back { TouchAction::Back } else { TouchAction::Release }));
         *held = None;
     }
 }
 
-/// Takes in keys that are dragged up or down in the picture; says whether the pointer is on one that can be.
+/// Handles drags of keys; returns whether the pointer is on one that can be dragged.
 pub fn keys_ui(
     ui: &Ui,
     response: &Response,
@@ -258,9 +256,9 @@ pub fn keys_ui(
     true
 }
 
-/// What can be done here, until it was done once.
+/// A hint, shown until the user has dragged something.
 pub fn hint_ui(ui: &Ui, map: Rect, palette: &Palette) {
-    /// Narrower or lower maps have no room for it that points do not need.
+    /// Smaller maps have no room for the hint.
     const LEAST: f32 = 220.0;
     if map.width() < LEAST || map.height() < LEAST {
         return;
@@ -271,7 +269,7 @@ pub fn hint_ui(ui: &Ui, map: Rect, palette: &Palette) {
         palette.text_weak,
     );
     let at = map.left_bottom() + vec2(8.0, -8.0 - galley.size().y);
-    // A ground of its own, as points lie under it.
+    // Background, because points are below.
     ui.painter().rect_filled(
         Rect::from_min_size(at, galley.size()).expand(3.0),
         2.0,

@@ -1,4 +1,4 @@
-//! What a tooltip says of what is pointed at: lane, slot, element, point, with its values.
+//! Tooltips of the lesson's picture: lane, slot, element or point, with values.
 
 use crate::engines::lockstep::{Key, PADDING, index_of, key_of};
 use crate::lesson::algorithms::radix_select::state::Buckets;
@@ -8,7 +8,7 @@ use crate::lesson::state::{Stage, State};
 use crate::lesson::{Cursor, Recording, Step, describe};
 use crate::text::{count, thousands};
 
-/// A few lines about it, from nothing but what was recorded up to the cursor.
+/// The tooltip of a target, based only on what was recorded up to the cursor.
 pub fn about(target: Target, cursor: &Cursor) -> Option<String> {
     let (recording, state) = (&**cursor.recording(), cursor.state());
     let shape = state.shape;
@@ -116,7 +116,7 @@ fn bucket_words(bucket: u32, buckets: &Buckets) -> String {
 fn slot_words(slot: u32, recording: &Recording, state: &State) -> String {
     let key = state.buffer[slot as usize];
     match state.stage {
-        // The intermediate result waits in the buffer.
+        // The buffer holds the intermediate result.
         Stage::Sort | Stage::Merge => {
             format!("Slot {slot}, of the intermediate result\n{}", key_words(key, recording))
         }
@@ -175,7 +175,7 @@ fn point_words(point: u32, recording: &Recording) -> String {
     format!("{}, squared distance {}", point_name(point, recording), describe::key(key_of(distance, point)))
 }
 
-/// The position in processing order, and the row where that is another one.
+/// The position in processing order, and the row if it differs.
 fn point_name(point: u32, recording: &Recording) -> String {
     let row = if (point as usize) < recording.problem().n() { recording.problem().row(point) } else { point };
     if row == point {

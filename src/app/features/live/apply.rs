@@ -1,4 +1,4 @@
-//! Where the live query changes: it moves, is asked for, and is answered.
+//! Moves, queries and answers of the live query.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -40,12 +40,11 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// Carries out what panes ask of the live query.
     pub(in crate::app) fn live_action(&mut self, action: LiveAction) {
         let held = self.session.live.is_held();
         match action {
             LiveAction::Grab => self.grab(),
-            // What is no longer held, after Escape, does not follow the pointer.
+            // After Escape the query no longer follows the pointer.
             LiveAction::To(at) if held => {
                 if let Err(why) = self.move_to(&at) {
                     self.session.log.error_once(About::Query, &why);
@@ -68,7 +67,7 @@ impl App {
     }
 
     fn grab(&mut self) {
-        // Where it went is where it is taken hold of.
+        // A pending snap ends where the query is now.
         self.jobs.stop(&SNAP);
         let session = &mut self.session;
         session.live.before = Some(Before {
@@ -97,7 +96,7 @@ impl App {
         }
     }
 
-    /// Makes a place the query, and asks.
+    /// Moves the query to coordinates and searches.
     fn move_to(&mut self, at: &[f64]) -> Result<(), String> {
         let Some(cloud) = &self.session.cloud else { return Ok(()) };
         let place = query_point::cloud(at, cloud).map_err(|error| of_cloud(&error))?;
@@ -105,7 +104,7 @@ impl App {
         Ok(())
     }
 
-    /// Makes a place that is known the query, and asks.
+    /// Sets the query's point and searches.
     pub(in crate::app) fn put_at(&mut self, place: Option<Arc<PointCloud>>) {
         self.session.live.place = place;
         self.session.live.chosen = true;
@@ -113,7 +112,7 @@ impl App {
         self.ask();
     }
 
-    /// Reads the typed coordinates: the query goes there, or the first wrong one says why not.
+    /// Applies the typed coordinates, or reports the first invalid one.
     fn apply_typed(&mut self) {
         let Some(fields) = self.session.live.typed.clone() else { return };
         let mut at = Vec::with_capacity(fields.len());
@@ -142,7 +141,7 @@ impl App {
         }
     }
 
-    /// What was answered before stays in sight while the next answer is but a moment away.
+    /// Drops the previous answer, unless the next is expected within a moment.
     pub(in crate::app) fn forget_slow_answer(&mut self) {
         let session = &mut self.session;
         if session.cloud.as_ref().is_none_or(|cloud| !session.live.is_short(cloud)) {
@@ -150,7 +149,7 @@ impl App {
         }
     }
 
-    /// A row or a query of a file of queries is picked: drops requests for the previous one.
+    /// Drops requests for the previous query, because a row or a query of a file was picked.
     pub(in crate::app) fn settle_live(&mut self, chosen: bool) {
         let live = &mut self.session.live;
         live.settle();
@@ -160,7 +159,7 @@ impl App {
         (live.place, live.before, live.chosen) = (None, None, chosen);
     }
 
-    /// There is no query any more.
+    /// Clears the query.
     pub(in crate::app) fn pick_nothing(&mut self) {
         self.settle_live(false);
         (self.session.picked, self.session.rank) = (None, None);
@@ -168,7 +167,7 @@ impl App {
         (self.handles.theory_wanted, self.handles.focus_when_answered) = (None, false);
     }
 
-    /// Another cloud is shown.
+    /// Resets the live query for another cloud.
     fn forget_live(&mut self) {
         let old = std::mem::take(&mut self.session.live);
         self.session.live = Live { asked: old.asked, known: old.known, ..Live::default() };
@@ -176,7 +175,7 @@ impl App {
         self.handles.asker.release();
     }
 
-    /// The fields on the left changed: where answers come fast, the picked query is asked anew.
+    /// If answers are fast, queries again after the fields in the left panel changed.
     fn question_changed(&mut self, before: &Draft) {
         self.metric_changed(before.metric);
         let question = |draft: &Draft| (draft.k.clone(), draft.metric, draft.order, draft.exclude_self);
@@ -186,10 +185,10 @@ impl App {
         }
     }
 
-    /// Asks for the picked query where its answer is to another question than the one on the left.
+    /// Queries again if the answer is for a different problem than the fields'.
     pub(in crate::app) fn ask_anew(&mut self) {
         let (Some(picked), Some(cloud)) = (self.session.picked, self.session.cloud.clone()) else { return };
-        // What is wrong with a field stands under it.
+        // Invalid fields show their own errors.
         let Ok(spec) = self.question(&cloud, QuerySpec::All) else { return };
         if self.session.answered.as_ref().is_some_and(|answered| same_question(&answered.record.spec, &spec))
         {
@@ -210,7 +209,7 @@ impl App {
         }
     }
 
-    /// Asks the question on the left of what is picked.
+    /// Searches the neighbours of the picked point.
     pub(in crate::app) fn ask(&mut self) {
         let (Some(cloud), Some(picked)) = (self.session.cloud.clone(), self.session.picked) else { return };
         let queries = match (picked, self.session.picked_point()) {
@@ -238,7 +237,7 @@ impl App {
         self.handles.ctx.request_repaint_after(NOTICED);
     }
 
-    /// Takes in what the asker says.
+    /// Handles a reply of the live query worker.
     pub(in crate::app) fn reply(&mut self, Reply { id, result, took }: Reply) {
         let live = &mut self.session.live;
         live.replied = live.replied.max(id);
@@ -257,7 +256,7 @@ impl App {
             }
             Err(RunError::Cancelled) => {}
             Err(error) => {
-                // Nothing wrong is left in sight.
+                // An answer to another problem must not stay.
                 let sentence = of_run(&error);
                 (self.session.answered, self.session.theory) = (None, None);
                 self.session.log.error_once(About::Query, &sentence);
@@ -266,7 +265,6 @@ impl App {
         }
     }
 
-    /// Gives up on the pending request: what is shown is not its answer.
     fn cancel_ask(&mut self) {
         if !self.session.live.is_waiting() {
             return;
@@ -281,14 +279,13 @@ impl App {
         self.note_fallback(&record);
         let lags = self.session.theory.take();
         self.answer(record, 0);
-        // The curve before stays until the next is worked out, and says so: lines that come and go would
-        // flicker.
+        // The previous curve stays, marked as outdated, until the next is computed, to avoid flicker.
         if self.session.theory.is_none() && self.is_computing_theory() {
             (self.session.theory_lags, self.session.theory) = (lags.is_some(), lags);
         }
     }
 
-    /// Says once why `auto` did not take the engine that it would have taken.
+    /// Logs once why `auto` did not use its preferred engine.
     pub(in crate::app) fn note_fallback(&mut self, record: &RunRecord) {
         let Some(fallback) = &record.fallback else { return };
         if self.session.log.entries().iter().any(|entry| entry.text == *fallback) {
@@ -296,22 +293,21 @@ impl App {
         }
         let named = self.session.gpu().is_some_and(EngineStatus::is_there);
         if named {
-            // The status line names a device that did not answer.
+            // The status line names a device that failed.
             self.session.log.warn(About::Run, fallback.clone());
         } else {
-            // That nothing is there is no news for as long as the window is open: the status line has a label
-            // for it.
+            // Without a device it is not news: the status line has a label for it.
             self.session.log.list(Level::Info, fallback.clone());
         }
     }
 }
 
-// Which query is picked, what is asked of it, and what theory expects of its answer.
+// The picked query, its requests, and its expected convergence.
 
-/// What theory expects of an answer.
+/// The expected convergence of an answer.
 pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);
 
-/// The asker, which answers the picked query at once, beside the worker.
+/// The live query worker as a source of events.
 pub struct Asks(pub Arc<Asker>);
 
 impl Row<App> for Asks {
@@ -330,7 +326,7 @@ impl Row<App> for Asks {
 }
 
 impl App {
-    /// A click on a point: picks it, and enters its row where rows are typed.
+    /// Picks a clicked row, and enters it if query rows are typed.
     pub(in crate::app) fn pick_row(&mut self, row: u32) {
         let Some(cloud) = self.session.cloud.as_ref().filter(|cloud| (row as usize) < cloud.len()) else {
             return;
@@ -341,7 +337,7 @@ impl App {
         self.pick(Picked::Row(row));
     }
 
-    /// Makes a row the query: answered from the shown run where that has it, otherwise searched at once.
+    /// Makes a row the query: answered from the shown run if it contains the row, otherwise searched at once.
     pub(in crate::app) fn pick(&mut self, picked: Picked) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let row = match picked {
@@ -358,7 +354,7 @@ impl App {
             (self.session.picked, self.session.rank) = (Some(picked), None);
             self.forget_slow_answer();
         }
-        // A recording's own answers need no engine on this machine.
+        // The answers of a recording may come from engines that are not available here.
         if self.shows_recording()
             && let Some(record) = &self.session.record
         {
@@ -389,7 +385,7 @@ impl App {
         self.answer(record, query);
     }
 
-    /// Picks the next query of the run; where there is none, the next row of the file.
+    /// Picks the next query of the run, or without a run the next row of the file.
     pub(in crate::app) fn step_query(&mut self, by: isize) {
         let Some(record) = &self.session.record else {
             let Some(rows) = self.session.cloud.as_ref().map(|cloud| cloud.len() as isize) else { return };
@@ -419,10 +415,9 @@ impl App {
         self.start_theory();
     }
 
-    /// Computes theory for the latest answer, one at a time: stepping through queries skips those in between.
+    /// Computes theory for the latest answer, one at a time; queries stepped over are skipped.
     pub(in crate::app) fn start_theory(&mut self) {
-        /// Most points for which theory is computed while the query is dragged: more would slow down the
-        /// answers.
+        /// Maximum number of points for theory during a drag: more would slow down the answers.
         const WHILE_DRAGGED: usize = 300_000;
         let points = self.session.cloud.as_ref().map_or(0, |cloud| cloud.len());
         if self.jobs.has(&THEORY) || (self.session.live.is_held() && points > WHILE_DRAGGED) {
@@ -434,19 +429,19 @@ impl App {
         self.jobs.start(&THEORY, answered, move |_| TheoryCurve::of(&record, query, &resident));
     }
 
-    /// Takes in a theory curve, and starts the next one that is wanted.
+    /// Stores a theory curve, and starts the next one.
     pub(in crate::app) fn theory_done(&mut self, of: Answered, curve: Outcome<TheoryCurve>) {
         self.start_theory();
         let Some(curve) = self.done("theory", curve) else { return };
         if self.session.answered.as_ref() == Some(&of) {
             (self.session.theory, self.session.theory_lags) = (Some(curve), false);
         } else if self.session.theory_lags {
-            // The query was dragged on: this curve is closer to its own than the one that is shown.
+            // During a drag, this curve is closer to the current one than the curve shown.
             self.session.theory = Some(curve);
         }
     }
 
-    /// The problem in the left panel, with other queries, on the cloud that is shown.
+    /// The problem in the left panel, with other queries, on the shown cloud.
     pub(in crate::app) fn question(&self, cloud: &PointCloud, queries: QuerySpec) -> Result<RunSpec, String> {
         let draft = Draft {
             queries: QueryKind::All,
@@ -456,7 +451,7 @@ impl App {
         };
         let mut spec = match draft.to_spec() {
             Ok(spec) => spec,
-            // The fields may name other data by now, but the click was on the cloud that is shown.
+            // The data fields may name other data by now, but the click was on the shown cloud.
             Err(errors) => {
                 let wrong =
                     errors.iter().find(|error| !matches!(error.field, Field::Path | Field::Generator));
@@ -470,7 +465,7 @@ impl App {
         spec.data = cloud.source().clone();
         spec.queries = queries;
         (spec.warmup, spec.repeats) = (0, 1);
-        // An engine that was chosen for other data, and cannot search this, keeps nobody from an answer.
+        // If the chosen engine does not support these data, use `auto`.
         let shape = planner::Job::of(&spec, planner::Purpose::Ask, cloud.len(), cloud.dims(), Some(1)).shape;
         if let EngineChoice::Named(method) = &spec.engine
             && registry::find(method.engine)
@@ -481,13 +476,13 @@ impl App {
         Ok(spec)
     }
 
-    /// Whether a theory curve is computed or waits to be: an engine without convergence has none.
+    /// Whether a theory curve is being computed or queued; engines without convergence have none.
     pub fn is_computing_theory(&self) -> bool {
         self.jobs.has(&THEORY) || self.handles.theory_wanted.is_some()
     }
 }
 
-/// Whether two specs ask for the same problem on the same engine, whatever their queries and repeats.
+/// Whether two specs differ only in queries and repeats.
 pub(in crate::app) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
     let question = |spec: &RunSpec| {
         let engine = (spec.engine.clone(), spec.device);
@@ -505,23 +500,22 @@ pub(in crate::app) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
     question(a) == question(b)
 }
 
-// Which row a query goes to that moves from row to row: the one that is drawn nearest to the pointer, or the
-// next in the direction of an arrow key. Where rows are many they are searched on a thread, so that the
-// window goes on: one search after the other, each for where the pointer is by then.
+// Snapping: which row the dragged query moves to, either the one drawn nearest to the pointer or the next in
+// the direction of an arrow key. With many rows a thread searches, one search at a time, each for the latest
+// pointer position.
 
-/// The row that a dragged query goes to.
+/// A running search for the row to snap to.
 #[derive(Default)]
 pub struct Snapping {
-    /// What is looked for after it.
     pub next: Option<Target>,
-    /// Whether the query is let go once it is there.
+    /// Whether to end the drag once the row is found.
     pub lets_go: bool,
 }
 
 pub static SNAP: Kind<App, Snapping, Option<u32>> = Kind::new(Slot::Snap, "snap", App::snap_found);
 
 impl App {
-    /// The held query goes to a row.
+    /// Moves the dragged query to a row.
     pub(in crate::app) fn snap(&mut self, target: Target) {
         let Some(scene) = self.session.scene() else { return };
         if let Some(snapping) = self.jobs.about_mut(&SNAP) {
@@ -549,26 +543,26 @@ impl App {
         self.ask();
     }
 
-    /// Whether the query has still to go somewhere before it can be let go; then it is let go there.
+    /// Defers the end of a drag until a running search ends; returns whether there is one.
     pub(in crate::app) fn lets_go_later(&mut self) -> bool {
         self.jobs.about_mut(&SNAP).map(|snapping| snapping.lets_go = true).is_some()
     }
 
-    /// Gives up the search for a query that is no longer held.
+    /// Stops the search if the drag has ended.
     pub(in crate::app) fn drop_lost_snap(&mut self) {
         if !self.session.live.is_held() {
             self.jobs.stop(&SNAP);
         }
     }
 
-    /// The row is found.
+    /// Handles the end of a search.
     pub(in crate::app) fn snap_found(
         &mut self,
         Snapping { next, lets_go }: Snapping,
         result: Outcome<Option<u32>>,
     ) {
         if !self.session.live.is_held() {
-            // Put back, or another query by now: it goes nowhere.
+            // The drag was cancelled, or the query is another one.
             return;
         }
         match result {

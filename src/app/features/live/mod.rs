@@ -1,4 +1,4 @@
-//! The live query in the window: its marker in Plane, its coordinates as fields, and the row it snaps to.
+//! The live query in the window: its marker in Plane, coordinate fields, and snapping to rows.
 
 use egui::{CursorIcon, Event, EventFilter};
 
@@ -15,21 +15,21 @@ use crate::progress::Progress;
 pub mod apply;
 pub mod state;
 
-// The query's mark in Plane: a thing to take hold of, with the pointer or with the keys.
+// The query's marker in Plane, movable by pointer and keys.
 
-/// Points of the screen around the mark that take hold of it.
+/// Size of the area that grabs the marker, in screen points.
 const HANDLE: f32 = 26.0;
 
-/// How far an arrow key moves it, in points of the screen, and with Shift.
+/// Step of an arrow key, without and with Shift, in screen points.
 const STEP: f32 = 8.0;
 
 const FINE_STEP: f32 = 1.0;
 
-/// Room for the line of notes at the lower side of Plane.
+/// Height of the notes at the bottom of Plane.
 pub const NOTES: f32 = 24.0;
 
-/// Where a hint of a height stands: in the half of the mark, as the lens is in the other, and over neither
-/// the mark itself nor the notes.
+/// Position of a hint with this height: in the marker's half of the pane, since the lens is in the other
+/// half, and clear of the marker and the notes.
 fn hint_at(rect: Rect, mark: Pos2, height: f32) -> Pos2 {
     let upper = mark.y < rect.center().y;
     let edge = if upper { rect.top() + 6.0 } else { rect.bottom() - NOTES - height };
@@ -38,11 +38,10 @@ fn hint_at(rect: Rect, mark: Pos2, height: f32) -> Pos2 {
     pos2(rect.left() + 8.0, if covers { beside } else { edge })
 }
 
-/// The name of the mark, for screen readers.
+/// The accessible name of the marker.
 pub const NAME: &str = "Query, to be dragged";
 
-/// Lets the query be dragged and moved by keys; its response, where it is in sight. It lies over the canvas
-/// and takes its clicks.
+/// Draws the movable marker over the canvas; returns its response if it is visible.
 pub fn mark_ui(
     ui: &Ui,
     session: &Session,
@@ -56,7 +55,7 @@ pub fn mark_ui(
     let at = place(scene.drawn(of), row, axes);
     let mark = camera.screen(at);
     let held = session.live.is_held();
-    // A hair of slack: where it was left at the edge, rounding may put it beyond.
+    // Tolerance for rounding at the edge.
     if !held && !camera.rect.expand(1.0).contains(mark) {
         return None;
     }
@@ -66,7 +65,7 @@ pub fn mark_ui(
     let free = is_free(scene, axes);
     let anywhere = if free { "Drag the query anywhere" } else { "Drag the query from row to row" };
     let mut response = response.on_hover_cursor(if held { CursorIcon::Grabbing } else { CursorIcon::Grab });
-    // A point under the pointer has a tooltip of its own.
+    // A point under the pointer shows its own tooltip.
     if session.hovered.is_none() {
         response = response.on_hover_text(format!(
             "{anywhere}; its neighbours follow. Arrow keys move it too, with Shift less; Escape puts it \
@@ -90,7 +89,7 @@ pub fn mark_ui(
             (camera.rect.width() - 16.0).max(40.0),
         );
         let at = hint_at(camera.rect, mark, galley.size().y);
-        // A ground of its own, as points lie under it.
+        // Background, because points are below.
         ui.painter().rect_filled(
             Rect::from_min_size(at, galley.size()).expand(3.0),
             2.0,
@@ -116,7 +115,7 @@ pub fn mark_ui(
     {
         actions.send(action);
     }
-    // To egui, Escape ends a drag too: that is no letting go.
+    // egui also ends a drag on Escape, which must cancel instead.
     let taken = response.has_focus() || response.dragged();
     let back = taken && ui.input_mut(|input| input.consume_key(egui::Modifiers::NONE, Key::Escape));
     if back {
@@ -142,18 +141,18 @@ pub fn mark_ui(
             actions.send(action);
         }
     } else if held {
-        // Let go of by a click elsewhere, or because the pane was hidden meanwhile.
+        // The drag ended by a click elsewhere, or because the pane was hidden.
         actions.send(LiveAction::Release);
     }
     Some(response)
 }
 
-/// Whether any place can be asked for: where Plane shows all there is.
+/// Whether the query may be anywhere: only if Plane shows all dimensions.
 fn is_free(scene: &Scene, axes: [usize; 2]) -> bool {
     scene.dims() == 2 && axes[0] != axes[1] && !scene.is_projected()
 }
 
-/// How far the arrow keys that were pressed in this frame move the mark; `None` where none was.
+/// The movement by arrow keys in this frame, if any.
 fn arrows(ui: &Ui) -> Option<Vec2> {
     let direction = |key: Key| match key {
         Key::ArrowLeft => Some(vec2(-1.0, 0.0)),
@@ -173,7 +172,7 @@ fn arrows(ui: &Ui) -> Option<Vec2> {
     })
 }
 
-/// A local place in the file's own units, with no more digits than the screen can tell apart.
+/// Local coordinates in the file's units, rounded to the screen's resolution.
 fn coordinates(cloud: &PointCloud, camera: &PlaneCamera, axes: [usize; 2], at: [f64; 2]) -> Vec<f64> {
     let decimals = (1.0 - camera.window.units_per_point.log10()).ceil().clamp(0.0, 17.0) as usize;
     let mut coordinates = vec![0.0; cloud.dims()];
@@ -184,18 +183,19 @@ fn coordinates(cloud: &PointCloud, camera: &PlaneCamera, axes: [usize; 2], at: [
     coordinates
 }
 
-// The query's coordinates on the right, as fields: any place can be typed.
+// The query's coordinates as editable fields in the right panel.
 
-/// The most dimensions that have a field each.
+/// Maximum number of dimensions with fields.
 const MOST: usize = 3;
 
-/// A coordinate with all its digits, and no more than f32 has where that is what it comes from.
+/// A coordinate with all its digits, but no more than its f32 source has.
 fn typed(value: f64) -> String {
     let short = value as f32;
     if f64::from(short) == value { short.to_string() } else { value.to_string() }
 }
 
-/// Fields of the query's coordinates, in the file's own units; false where the cloud has too many for that.
+/// Fields for the query's coordinates in the file's units; returns false if the cloud has too many
+/// dimensions.
 pub fn place_ui(
     ui: &mut Ui,
     session: &Session,
@@ -240,10 +240,8 @@ pub fn place_ui(
     true
 }
 
-// Which row a query goes to that moves from row to row.
-
 impl Target {
-    /// The nearest row; `None` where there is none that way, or when cancelled.
+    /// The nearest matching row; `None` if there is none, or when cancelled.
     pub fn row(&self, drawn: &PointCloud, progress: &dyn Progress) -> Option<u32> {
         let far = |row: usize| {
             let [x, y] = place(drawn, row, self.axes);

@@ -1,5 +1,5 @@
-//! The live query: dragged in Plane, picked, or typed as a place, and answered at once over points that stay
-//! in the engines. [`Live`] is what is asked, and what is known of how long that takes.
+//! The live query: dragged, picked or typed, and answered at once over points resident in the engines.
+//! [`Live`] holds the requests and their timing.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,13 +10,13 @@ use crate::cloud::PointCloud;
 use crate::run::AskId;
 use crate::run::analysis::TheoryCurve;
 
-/// A question that is answered within this follows sliders and fields as they move.
+/// If answers are this fast, they follow sliders and fields continuously.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// n × d up to which a question is taken to be short before any was answered.
+/// n × d up to which answers are assumed to be fast before one is measured.
 const SURELY_SHORT: usize = 20_000_000;
 
-/// The query before it was taken up.
+/// The state before a drag.
 #[derive(Clone, Debug)]
 pub struct Before {
     pub picked: Option<Picked>,
@@ -28,110 +28,107 @@ pub struct Before {
 
 #[derive(Clone, Debug, Default)]
 pub struct Live {
-    /// The query, as a cloud of one row, where it is a place ([`Picked::Coordinates`]).
+    /// The query as a cloud of one row, if it is at arbitrary coordinates ([`Picked::Coordinates`]).
     pub place: Option<Arc<PointCloud>>,
     pub before: Option<Before>,
-    /// Whether the user chose the query, rather than a run that shows one of its own: then it outlasts the
-    /// next run.
+    /// Whether the user chose the query, so that it outlasts the next run, which otherwise shows one of its
+    /// own.
     pub chosen: bool,
-    /// How often the query was taken hold of, typed or picked.
+    /// How often the query was grabbed, typed or picked.
     pub(in crate::app) choices: u64,
-    /// Whether the last of these moved it.
+    /// Whether the last of these was a movement.
     pub(in crate::app) moved: bool,
-    /// What is typed as its coordinates, until that is applied or the query moves.
+    /// Typed coordinates, until they are applied or the query moves.
     pub typed: Option<Vec<String>>,
-    /// Which of the fields is wrong, and why.
+    /// The invalid field and its error.
     pub wrong: Option<(usize, String)>,
-    /// The most recent request that was sent.
+    /// The latest request sent.
     pub asked: AskId,
-    /// The first request whose reply is still of interest.
+    /// The first request whose reply is still wanted.
     pub wanted: AskId,
-    /// The newest request that was replied to or given up.
+    /// The latest request answered or cancelled.
     pub replied: AskId,
     pub since: Option<Instant>,
-    /// How long the last reply took, where the points were there.
+    /// Duration of the last answer over resident points.
     pub took: Option<Duration>,
     /// Whether the user has dragged the query before, so that the hint is no longer shown.
     pub known: bool,
 }
 
 impl Live {
-    /// The place that is the query, if it is one.
+    /// The query's point, if it is at arbitrary coordinates.
     pub fn place(&self) -> Option<&Arc<PointCloud>> {
         self.place.as_ref()
     }
 
-    /// Whether the query is held, by the pointer or by keys.
+    /// Whether the query is being dragged, by pointer or keys.
     pub fn is_held(&self) -> bool {
         self.before.is_some()
     }
 
-    /// Names the movement that brought the query to where it is: from when it was taken hold of until it was
-    /// let go. `None` where it was picked.
+    /// Identifies the drag that moved the query; `None` if it was picked.
     pub fn movement(&self) -> Option<u64> {
         self.moved.then_some(self.choices)
     }
 
-    /// Whether a reply is yet to come.
     pub fn is_waiting(&self) -> bool {
         self.replied < self.asked
     }
 
-    /// Whether a reply has been waited for so long that it should be said.
+    /// Whether a reply has taken long enough to be mentioned.
     pub fn is_slow(&self) -> bool {
         self.is_waiting() && self.since.is_some_and(|since| since.elapsed() >= NOTICED)
     }
 
-    /// How long the last reply took.
+    /// Duration of the last answer.
     pub fn took(&self) -> Option<Duration> {
         self.took
     }
 
-    /// Whether a question about this cloud is answered so soon that it need not be asked for.
+    /// Whether answers for this cloud are fast enough to search without being asked.
     pub fn is_short(&self, cloud: &PointCloud) -> bool {
         self.took.map_or(cloud.len().saturating_mul(cloud.dims()) <= SURELY_SHORT, |took| took <= SHORT)
     }
 
-    /// The query is chosen anew, by moving it or by picking it.
+    /// Records a new choice of the query, by movement or by picking.
     pub fn choose(&mut self, moved: bool) {
         self.choices += 1;
         self.moved = moved;
     }
 
-    /// The query is another one: replies to what was asked before are of no interest.
+    /// Ignores replies to earlier requests, because the query changed.
     pub fn settle(&mut self) {
         (self.wanted, self.replied) = (self.asked + 1, self.asked);
         (self.typed, self.wrong) = (None, None);
     }
 }
 
-/// What is looked for, in local coordinates of what is drawn.
+/// The target of snapping, in local coordinates of the drawn cloud.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
     /// The axes that Plane shows.
     pub axes: [usize; 2],
-    /// Where to search from, along `axes`.
+    /// Origin of the search, along `axes`.
     pub at: [f64; 2],
-    /// Only within the quarter about this direction.
+    /// Restricts the search to the quadrant around this direction.
     pub way: Option<[f64; 2]>,
 }
 
-/// What panes ask of the live query.
 #[derive(Clone, Debug)]
 pub enum LiveAction {
-    /// It is taken hold of.
+    /// Begin a drag.
     Grab,
-    /// It is moved to a place, in the file's own units.
+    /// Move to coordinates, in the file's units.
     To(Vec<f64>),
-    /// It is moved to a row of the cloud.
+    /// Move to a row.
     Snap(Target),
-    /// It stays where it is.
+    /// End the drag.
     Release,
-    /// It goes back to where it was taken up.
+    /// Cancel the drag and restore the query.
     Back,
-    /// The fields of its coordinates, as they are typed.
+    /// Edit the coordinate fields.
     Type(Vec<String>),
-    /// It is moved to the place that is typed.
+    /// Move to the typed coordinates.
     Apply,
 }
 

@@ -1,4 +1,4 @@
-//! What is asked of the documents, carried out.
+//! Carries out actions of the manual.
 
 use super::manual_ui;
 use super::state::Manual;

@@ -1,9 +1,9 @@
-//! The documents that the program carries, read in the window.
+//! The embedded documents, shown in the window.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | the documents, and which place of which is read |
-//! | `apply` | opens them, and goes from one to another |
+//! | `state` | the documents, and the current one |
+//! | `apply` | opens and switches documents |
 
 use egui_commonmark::{CommonMarkCache, CommonMarkViewer};
 
@@ -14,18 +14,16 @@ use crate::text;
 pub mod apply;
 pub mod state;
 
-// The documents of the program, to be read and searched in a window of their own.
-
-/// The width of the contents.
+/// Width of the table of contents.
 const CONTENTS: f32 = 216.0;
 
-/// A narrower window has a chooser in place of the contents.
+/// A narrower window has a chooser instead of the table of contents.
 const NARROW: f32 = 560.0;
 
-/// A document is as wide as it can be read.
+/// Maximum width of a text, for readability.
 const WIDEST: usize = 680;
 
-/// What documents lead to: clicks on these are told, and nothing else is opened.
+/// A cache with hooks for all links, so that clicks are reported here and nothing else is opened.
 pub fn cache() -> CommonMarkCache {
     let mut cache = CommonMarkCache::default();
     for document in DOCUMENTS.iter() {
@@ -34,7 +32,6 @@ pub fn cache() -> CommonMarkCache {
     cache
 }
 
-/// The window, when it is open.
 pub fn manual_ui(
     ui: &Ui,
     session: &Session,
@@ -67,7 +64,7 @@ pub fn manual_ui(
     for (target, _) in cache.link_hooks().iter().filter(|(_, clicked)| **clicked) {
         match named(target) {
             Some(document) => next.open(document),
-            // There is no browser to be had from here.
+            // No browser can be opened from here.
             None => actions.send(Action::CopyAddress(target.clone())),
         }
     }
@@ -78,7 +75,7 @@ pub fn manual_ui(
     }
 }
 
-/// The way back, the chooser where there are no contents, and what is looked for.
+/// Back button, chooser in a narrow window, and search field.
 fn head_ui(ui: &mut Ui, manual: &mut Manual, cache: &mut CommonMarkCache, narrow: bool, palette: &Palette) {
     ui.horizontal_wrapped(|ui| {
         if ui.add_enabled(!manual.before.is_empty(), Button::new("Back")).clicked()
@@ -125,7 +122,7 @@ fn head_ui(ui: &mut Ui, manual: &mut Manual, cache: &mut CommonMarkCache, narrow
     });
 }
 
-/// All documents; while something is looked for, how often each has it.
+/// The table of contents, with the number of matches during a search.
 fn contents_ui(ui: &mut Ui, manual: &mut Manual, palette: &Palette) {
     ScrollArea::vertical().id_salt("contents").auto_shrink(false).show(ui, |ui| {
         for (at, document) in DOCUMENTS.iter().enumerate() {
@@ -146,7 +143,7 @@ fn contents_ui(ui: &mut Ui, manual: &mut Manual, palette: &Palette) {
 }
 
 fn document_ui(ui: &mut Ui, manual: &Manual, cache: &mut CommonMarkCache) {
-    // Each document begins at its top, and is left where it was read.
+    // Per document, so that each keeps its scroll position.
     let id = id_of(manual.document);
     ScrollArea::both().id_salt(id).auto_shrink(false).show(ui, |ui| {
         ui.set_max_width(ui.available_width().min(WIDEST as f32));

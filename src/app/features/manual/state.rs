@@ -1,14 +1,13 @@
-//! The documents that the program carries, and which of them is read.
+//! The embedded documents, and the reading position.
 
 use std::sync::LazyLock;
 
-/// A document of the repository.
 pub struct Document {
-    /// Its path in the repository, by which links name it.
+    /// Path in the repository, as used in links.
     pub path: &'static str,
-    /// Its first heading, without marks of code.
+    /// The first heading, without code marks.
     pub title: String,
-    /// Its text, without pictures; of links there are those to other documents and to the web.
+    /// The text without images, and with links only to embedded documents and the web.
     pub text: String,
 }
 
@@ -35,7 +34,7 @@ const SOURCES: [(&str, &str); 20] = [
     ("CHANGELOG.md", include_str!("../../../../CHANGELOG.md")),
 ];
 
-/// All documents, in the order of the contents.
+/// All documents, in the order of contents.
 pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
     let document = |(path, source): (&'static str, &'static str)| {
         let title = source.lines().find_map(|line| line.strip_prefix("# ")).unwrap_or(path).replace('`', "");
@@ -44,18 +43,16 @@ pub static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
     SOURCES.map(document).into()
 });
 
-/// What is read, and what is looked for in it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Manual {
-    /// Its place among [`DOCUMENTS`].
     pub document: usize,
-    /// Those that were read before, the last one last.
+    /// Previously read documents, latest last.
     pub before: Vec<usize>,
     pub sought: String,
 }
 
 impl Manual {
-    /// Goes on to a document.
+    /// Opens a document and remembers the previous one.
     pub fn open(&mut self, document: usize) {
         if document != self.document {
             self.before.push(self.document);
@@ -64,33 +61,32 @@ impl Manual {
     }
 }
 
-/// How often a document says something, however it is written.
+/// Number of matches in a document, ignoring case.
 pub fn count(document: &Document, sought: &str) -> usize {
     let sought = sought.trim().to_lowercase();
     if sought.is_empty() { 0 } else { document.text.to_lowercase().matches(&sought).count() }
 }
 
-/// All that is linked to, as it stands in the texts.
 pub fn targets(text: &str) -> impl Iterator<Item = &str> {
     text.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target)
 }
 
-/// The place of a document by its path.
+/// Index of a document by its path.
 pub fn named(path: &str) -> Option<usize> {
     SOURCES.iter().position(|(known, _)| *known == path)
 }
 
-/// Signs that the window's fonts do not have, and what stands for them.
+/// Characters missing from the window's fonts, and their replacements.
 const SIGNS: [(char, &str); 4] = [('\u{302}', "^"), ('ⱼ', "_j"), ('ᵢ', "_i"), ('ᵈ', "^d")];
 
-/// A source without pictures, and without links to what the program does not carry.
+/// A source without images, and without links to anything not embedded.
 fn shown(source: &str, path: &str) -> String {
     let (mut text, mut in_code, mut in_list, mut after_blank) =
         (String::with_capacity(source.len()), false, false, true);
     for line in source.lines() {
         let fence = line.trim_start().starts_with("```");
         in_code ^= fence;
-        // In a list, text of its items is indented too.
+        // Paragraphs of list items are indented too.
         let indented = after_blank && line.starts_with(if in_list { "      " } else { "    " });
         after_blank = line.trim().is_empty() || indented;
         if !after_blank && !line.starts_with(' ') {
@@ -109,8 +105,7 @@ fn shown(source: &str, path: &str) -> String {
     SIGNS.iter().fold(text, |text, (sign, words)| text.replace(*sign, words))
 }
 
-/// A line of code as text in the font of code: a block would have a button whose sign the window's fonts do
-/// not have.
+/// A line of code as inline code: a code block would have a button with a character that the fonts lack.
 fn code(line: &str, text: &mut String) {
     if !line.trim().is_empty() {
         let ticks = if line.contains('`') { "`` " } else { "`" };
@@ -118,7 +113,7 @@ fn code(line: &str, text: &mut String) {
     }
 }
 
-/// A line whose links lead to documents by their paths, or to the web; the others are their words.
+/// A line with links resolved to embedded documents or the web; other links become plain text.
 fn linked(line: &str, path: &str, text: &mut String) {
     let mut rest = line;
     while let Some((before, after)) = rest.split_once("](") {
@@ -136,7 +131,7 @@ fn linked(line: &str, path: &str, text: &mut String) {
     *text += rest;
 }
 
-/// What a link of a document leads to, where that can be shown.
+/// The target of a link, if it can be shown.
 fn resolved(target: &str, path: &str) -> Option<String> {
     if target.starts_with("https://") || target.starts_with("http://") {
         return Some(target.to_owned());

@@ -1,8 +1,8 @@
 //! Opens clouds and recordings.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `apply` | shows what was opened, as a file of its kind is looked at; opens samples and dropped files |
+//! | `apply` | shows what was opened; opens samples and dropped files |
 
 use std::sync::Arc;
 
@@ -15,40 +15,38 @@ use crate::run::Declared;
 
 pub mod apply;
 
-// Reading and generating: what is asked for, and the work.
+// Jobs that read or generate clouds.
 
 #[derive(Clone, Debug)]
 pub struct LoadJob {
     pub source: Source,
-    /// Whether rows with NaN or ±∞ are left out.
+    /// Whether to drop rows with NaN or ±∞.
     pub drop_nonfinite: bool,
-    /// For a file of queries: the data in whose frame they are.
+    /// For a query file, the data that define its frame.
     pub data: Option<Arc<PointCloud>>,
-    /// Whether it is opened to an answer: with a row to begin with, and, where nobody said which columns are
-    /// coordinates, with those that look like some.
+    /// Whether to choose a first query and, unless the user has, the coordinate columns.
     pub guesses: bool,
 }
 
-/// A cloud that was loaded.
 #[derive(Clone, Debug)]
 pub struct Opened {
     pub cloud: Arc<PointCloud>,
-    /// The numeric columns that were taken for no coordinates.
+    /// Numeric columns that were not used as coordinates.
     pub left_out: Vec<LeftOut>,
-    /// The ranking that the file declares, where the job guesses.
+    /// The metric that the file declares, if the job infers choices.
     pub declared: Option<Metric>,
-    /// The row to begin with, where the job guesses.
+    /// The first query, if the job infers choices.
     pub first: u32,
-    /// What is to be said of how the file was read.
+    /// A note on how the file was read.
     pub note: Option<String>,
 }
 
-/// How a load ended. Cancelled, it is [`CloudError::Cancelled`].
+/// The result of a load; [`CloudError::Cancelled`] if cancelled.
 pub type Loaded = Result<Opened, CloudError>;
 
 impl LoadJob {
-    /// Reads or generates it, and says what the source's file was before: whoever changes the file meanwhile
-    /// has changed what was read.
+    /// Reads or generates the cloud, and returns the file's state from before reading, so that later changes
+    /// are noticed.
     pub fn work(&self, progress: &dyn Progress) -> (Loaded, Option<FileState>) {
         let file = FileState::of(&self.source);
         let how = if self.guesses { Unchosen::Guess } else { Unchosen::Usual };
@@ -63,7 +61,7 @@ impl LoadJob {
             let (differs, decided) = guess.as_ref().map_or((false, false), |guess| {
                 (guess.differs(), !matches!(guess.reason, Reason::Elements | Reason::AllNumeric))
             });
-            // What is left out is listed with a button that takes it in.
+            // Columns left out are listed elsewhere, with a button that adds them.
             let sentence = if differs { Guess::searched } else { Guess::sentence };
             let searches = guess.as_ref().filter(|_| decided).map(sentence);
             let left_out = guess.filter(|_| differs).map_or_else(Vec::new, |guess| left_out(&guess));
@@ -79,7 +77,7 @@ impl LoadJob {
         (opened, file)
     }
 
-    /// A file's name or a generator's spec.
+    /// A file name or generator spec.
     pub fn name(&self) -> String {
         match &self.source {
             Source::File { path, .. } => file_name(path),
@@ -89,7 +87,7 @@ impl LoadJob {
     }
 }
 
-/// The numeric columns that are no coordinates.
+/// Numeric columns that are not coordinates.
 fn left_out(guess: &Guess) -> Vec<LeftOut> {
     let column = |(number, column): (usize, &Guessed)| {
         let name = column.name.clone();
@@ -101,16 +99,16 @@ fn left_out(guess: &Guess) -> Vec<LeftOut> {
     guess.left_out().map(column).collect()
 }
 
-// Which row of a cloud is asked for before the user picks one.
+// The default query of a cloud.
 
-/// Rows that are looked at.
+/// Number of rows sampled.
 const SEEN: usize = 4096;
 
-/// Those of them that are tried, the best first.
+/// Number of candidates, best first.
 const TRIED: usize = 16;
 
-/// The row to begin with: near the middle of where most points are, where neighbours lie on all sides, and
-/// not one of several equal rows, whose nearest neighbours are all at distance 0.
+/// The default query: a row near the median, so that it has neighbours on all sides, and without duplicates,
+/// which would be neighbours at distance 0.
 pub fn first_query(cloud: &PointCloud) -> u32 {
     let rows: Vec<usize> = cloud.spread_rows(SEEN).collect();
     let mut far = vec![0.0_f64; rows.len()];
@@ -137,7 +135,7 @@ pub fn first_query(cloud: &PointCloud) -> u32 {
     let mut equal = vec![0_u32; tried.len()];
     for point in cloud.points().chunks_exact(cloud.dims()) {
         for (equal, &row) in equal.iter_mut().zip(&tried) {
-            // Nearly always the first coordinate settles it.
+            // Usually the first coordinate decides.
             *equal += u32::from(point[0] == cloud.point(row)[0] && point == cloud.point(row));
         }
     }
@@ -186,7 +184,7 @@ mod tests {
     #[test]
     fn it_is_in_the_middle_and_alone() {
         assert_eq!(first_query(&cloud_of(&["x"], &(0..101).map(f64::from).collect::<Vec<_>>())), 50);
-        // Fifty equal rows in the middle, others about them.
+        // Fifty equal rows in the middle, others around them.
         let values: Vec<f64> =
             (0..100).map(|at| if at < 50 { 10.25 } else { f64::from(at) - 64.5 }).collect();
         let row = first_query(&cloud_of(&["x"], &values)) as usize;

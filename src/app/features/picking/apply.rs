@@ -1,4 +1,4 @@
-//! What comes of clicks, regions and rests of the pointer.
+//! Handles clicks, regions and hovering.
 
 use std::sync::Arc;
 
@@ -13,11 +13,11 @@ use crate::app::prelude::*;
 use crate::cloud::formats::FormatError;
 use crate::progress::Silent;
 
-/// Points of the screen within which a click means a point. Beyond is empty ground, in Plane too: whoever
-/// clicks there does not mean a point at the other end of the pane, and still less one that is out of sight.
+/// Maximum distance of a click from a point, in screen points. Beyond it, also in Plane, the click is on
+/// empty ground, and does not pick a point across the pane or out of sight.
 const REACH: f64 = 24.0;
 
-/// The same for a pointer that only rests, and for a double click that may also mean empty ground.
+/// The same for hovering, and for a double click, which may also mean empty ground.
 const TOUCH: f64 = 9.0;
 
 pub static FEATURE: Feature = Feature {
@@ -43,23 +43,22 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// What a click means.
+/// The point of a click.
 pub static PICK: Kind<App, (Purpose, PaneKind), Option<Picked>> = Kind::new(Slot::Pick, "pick", App::picked);
 
-/// What the pointer rests on: a row of its own, so that a rest of the pointer never takes a click's place.
+/// The hovered point; a separate task, so that hovering never replaces a click.
 pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> =
     Kind::new(Slot::Hover, "pick", App::picked);
 
-/// The other columns of the point that the pointer rests on.
+/// The file's other columns for the hovered point.
 pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> =
     Kind::new(Slot::Lookup, "record", |app, asked, outcome| app.handles.lookup.take(&asked, outcome));
 
-/// Those of the neighbours that are listed.
+/// The file's other columns for the listed neighbours.
 pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> =
     Kind::new(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
 
 impl App {
-    /// Carries out what panes ask for.
     fn pick_action(&mut self, action: PickAction) {
         match action {
             PickAction::Tool(tool) => self.session.tool = tool,
@@ -95,12 +94,12 @@ impl App {
             let found = sight.nearest(pointer, reach, &Silent);
             return self.found(found, purpose, pane);
         }
-        // The newest wins, but a rest of the pointer never takes a click's place.
+        // The latest request wins, but hovering never replaces a click.
         let kind = if purpose == Purpose::Hover { &HOVER } else { &PICK };
         self.jobs.start(kind, (purpose, pane), move |progress| sight.nearest(pointer, reach, progress));
     }
 
-    /// What the pointer means is found.
+    /// Handles the end of a search for the point.
     fn picked(&mut self, (purpose, pane): (Purpose, PaneKind), found: Outcome<Option<Picked>>) {
         match found {
             Ok(found) => self.found(found, purpose, pane),
@@ -116,7 +115,7 @@ impl App {
                 match picked {
                     Picked::Row(row) => self.select(SelectAction::rows(vec![row], how, by)),
                     Picked::Query(query) => self.select(SelectAction::queries(vec![query as u32], how, by)),
-                    // Neither a row nor a query of the run: nothing of it is selected.
+                    // A query at arbitrary coordinates cannot be selected.
                     Picked::Coordinates => {}
                 }
             }
@@ -141,7 +140,7 @@ impl App {
         }
     }
 
-    /// Shows the picked point large, once its neighbours are known.
+    /// Zooms to the picked point once its neighbours are known.
     pub(in crate::app) fn focus_if_answered(&mut self) {
         if self.handles.focus_when_answered && self.session.answered.is_some() {
             self.handles.focus_when_answered = false;
@@ -151,8 +150,8 @@ impl App {
 }
 
 impl App {
-    /// Has that of the neighbours read that the answer, Neighbours and names in Plane and Space show: not of
-    /// every place where a query is dragged along.
+    /// Starts reading the neighbours' other columns if the answer, Neighbours, or names in Plane and Space
+    /// show them; not for every position of a dragged query.
     fn want_beside(&mut self) {
         let shown = self.shows_beside() && !self.session.live.is_held();
         let Some(answered) =
@@ -178,7 +177,7 @@ impl App {
         let [_, panel] = self.state.panels(Room::of(self.handles.ctx.content_rect().width()));
         let names = [(PaneKind::Plane, self.state.plane.names), (PaneKind::Space, self.state.space.names)];
         let named = names.iter().any(|(pane, names)| *names && self.pane_rects.contains_key(pane));
-        // They may be wanted in a picture that is set up.
+        // A picture being set up may show names.
         let in_picture = self
             .session
             .export
@@ -187,7 +186,7 @@ impl App {
         panel || named || in_picture || self.pane_rects.contains_key(&PaneKind::Neighbors)
     }
 
-    /// Whether what the file has of the neighbours is in sight and still being read.
+    /// Whether the neighbours' other columns are visible and still being read.
     pub(in crate::app) fn is_reading_beside(&self) -> bool {
         self.shows_beside() && self.jobs.has(&BESIDE)
     }

@@ -1,4 +1,4 @@
-//! The other columns of points' records, read from their file on a thread.
+//! Reads other columns of points from their file, in the background.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -14,13 +14,13 @@ type Key = (*const PointCloud, Vec<u32>);
 
 #[derive(Default)]
 pub struct Lookup {
-    /// With the cloud, so that no other one comes to lie where it did.
+    /// The weak pointer keeps the cloud's address from being reused.
     known: HashMap<Key, (Weak<PointCloud>, Arc<Found>)>,
     /// Cells added to `known` since it was last emptied.
     kept: usize,
-    /// Whose columns are being read.
+    /// The rows being read.
     reading: Option<(Arc<PointCloud>, Vec<u32>)>,
-    /// Of the text that was read last.
+    /// Positions in the text file that was read last.
     marks: Arc<Marks>,
 }
 
@@ -28,7 +28,7 @@ fn key(cloud: &Arc<PointCloud>, rows: &[u32]) -> Key {
     (Arc::as_ptr(cloud), rows.to_vec())
 }
 
-/// Reads what the file has of some rows of a cloud beside their coordinates.
+/// Reads other columns for rows of a cloud.
 fn read(
     cloud: &PointCloud,
     rows: &[u32],
@@ -38,10 +38,10 @@ fn read(
     Ok(records_from(cloud, rows, marks, progress)?.map(|records| Others::of(cloud, records)))
 }
 
-/// The whole records of some rows of a cloud, of its file; within, why they cannot be had.
+/// Complete records for rows of a cloud; the inner error says why they are unavailable.
 ///
 /// # Errors
-/// Why the file cannot be read.
+/// If the file cannot be read.
 pub fn records(
     cloud: &PointCloud,
     rows: &[u32],
@@ -68,7 +68,7 @@ fn records_from(
     Ok(Ok(records))
 }
 
-/// Rows whose other columns are to be read.
+/// A request for other columns of rows.
 #[derive(Clone)]
 pub struct Asked {
     cloud: Arc<PointCloud>,
@@ -80,15 +80,15 @@ impl Asked {
     /// Reads the rows' other columns from the file.
     ///
     /// # Errors
-    /// Why the file cannot be read.
+    /// If the file cannot be read.
     pub fn read(&self, progress: &dyn Progress) -> Result<Found, FormatError> {
         read(&self.cloud, &self.rows, &self.marks, progress)
     }
 }
 
 impl Lookup {
-    /// What has to be read for the other columns of some rows, unless they are known or being read. It is
-    /// taken for being read from here on, and what was read before is not waited for.
+    /// A request for other columns, unless they are known or being read. It counts as being read from now on,
+    /// and replaces an earlier request.
     pub fn ask(&mut self, cloud: &Arc<PointCloud>, rows: &[u32]) -> Option<Asked> {
         if cloud.file().is_none() || self.known(cloud, rows).is_some() || self.is_reading(cloud, rows) {
             return None;
@@ -97,7 +97,6 @@ impl Lookup {
         Some(Asked { cloud: Arc::clone(cloud), rows: rows.to_vec(), marks: Arc::clone(&self.marks) })
     }
 
-    /// Takes in what was read.
     pub fn take(&mut self, Asked { cloud, rows, .. }: &Asked, outcome: Outcome<Result<Found, FormatError>>) {
         self.reading = None;
         let found = match outcome {
@@ -106,7 +105,7 @@ impl Lookup {
             Ok(Err(error)) => Err(error.to_string()),
             Err(stopped) => Err(stopped.to_string()),
         };
-        // Rows take memory too, where there is nothing beside them.
+        // Rows use memory even without other columns.
         let cells = rows.len() + found.as_ref().map_or(0, Others::size);
         if self.kept + cells > MOST {
             self.known.clear();
@@ -116,12 +115,11 @@ impl Lookup {
         self.known.insert(key(cloud, rows), (Arc::downgrade(cloud), Arc::new(found)));
     }
 
-    /// The other columns of some rows, once they were read together.
+    /// The other columns of rows that were read together.
     pub fn known(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> Option<&Arc<Found>> {
         self.known.get(&key(cloud, rows)).map(|(_, found)| found)
     }
 
-    /// Whether the columns of some rows are being read.
     pub fn is_reading(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> bool {
         self.reading.as_ref().is_some_and(|(of, which)| Arc::ptr_eq(of, cloud) && which == rows)
     }
@@ -162,7 +160,7 @@ mod tests {
         assert!(lookup.is_reading(&cloud, &[1]) && lookup.known(&cloud, &[1]).is_none());
         lookup.take(&asked, Ok(asked.read(&Silent)));
         let Some(Ok(others)) = lookup.known(&cloud, &[1]).map(|found| &**found) else { panic!("a record") };
-        // Row 1 of the cloud is record 2: record 1 was dropped.
+        // Row 1 of the cloud is record 2, because record 1 was dropped.
         assert_eq!((&others.columns[..], others.total), (&["name".to_owned(), "people".to_owned()][..], 2));
         assert_eq!(others.rows, [[Cell::Text("Cis".to_owned()), Cell::Number(70.0)]]);
         std::fs::remove_file(&path).expect("the file");
@@ -188,7 +186,7 @@ mod tests {
             lookup.known(&cloud, rows).map(|found| (**found).clone()).expect("an answer")
         };
         assert!(found(&[0, 2]).is_ok());
-        // The same towns, sorted anew; and the same places with more of them, and other names.
+        // The same towns in another order; then the same places with more towns and other columns.
         std::fs::write(&path, "name,x,y\nCis,5,6\nBor,3,4\nAda,1.1,2\n").expect("a file");
         let why =
             format!("the file has changed since its points were read; load it again: {}", path.display());

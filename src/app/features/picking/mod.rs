@@ -1,12 +1,12 @@
 //! Picking under the pointer and inside a rectangle or a lasso. It is computed on the CPU from the points
 //! themselves, so that the result does not depend on the graphics adapter or the pixel density.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | positions and regions on screen, the tool, what is asked with them, other columns of records |
-//! | `apply` | carries out clicks, regions and rests of the pointer; has the other columns read |
-//! | `tool` | clicks, drags and hovers as actions |
-//! | `lookup` | the other columns of the points' records |
+//! | `state` | positions and regions on screen, the tool, actions, other columns of records |
+//! | `apply` | handles clicks, regions and hovering; starts reading other columns |
+//! | `tool` | converts clicks, drags and hovering to actions |
+//! | `lookup` | reads other columns of the points' records |
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,20 +28,20 @@ pub mod lookup;
 pub mod state;
 pub mod tool;
 
-// Searches through all rows: in one go where they are few, else by all cores.
+// Searches over all rows, in parallel if there are many.
 
-/// Rows that are looked at between two questions whether to go on.
+/// Rows per parallel chunk, between checks for cancellation.
 const PART: usize = 1 << 15;
 
-/// As many rows are searched within a millisecond: by the window's own thread, which waits for no other.
+/// Number of rows that one thread searches within a millisecond.
 const FEW: usize = 1 << 16;
 
-/// Whether so many rows are searched within a millisecond.
+/// Whether this many rows are searched within a millisecond.
 pub fn is_small(rows: usize) -> bool {
     rows <= FEW
 }
 
-/// The row that is least far; of equal ones the first. `None` where none is anywhere, or when cancelled.
+/// The row at the least distance, the first of equals; `None` if none is reachable, or when cancelled.
 pub fn nearest_row(
     rows: usize,
     far: &(dyn Fn(usize) -> Option<Far> + Sync),
@@ -51,14 +51,13 @@ pub fn nearest_row(
 }
 
 impl Sight {
-    /// Whether a search through it is done within a millisecond.
+    /// Whether searching the whole scene takes less than a millisecond.
     pub fn is_small(&self) -> bool {
         is_small(self.scene.data().len() + self.scene.queries().map_or(0, |queries| queries.len()))
     }
 
-    /// The row, or query of a file of queries, that the pointer means: the nearest to it on the screen, at
-    /// most `reach` points away; in Space, of those right under it the nearest to the eye. `None` also when
-    /// cancelled.
+    /// The row or query under the pointer: the nearest on screen within `reach` points; in Space, the nearest
+    /// to the eye among those right under the pointer. `None` also when cancelled.
     pub fn nearest(&self, pointer: Pos2, reach: f64, progress: &dyn Progress) -> Option<Picked> {
         let closest =
             |cloud: &PointCloud| nearest(cloud.len(), &*self.eye.far(cloud, pointer, reach), progress);
@@ -75,7 +74,7 @@ impl Sight {
 }
 
 impl Within {
-    /// Its rows, ascending, also those behind others; and, of a file of queries, its queries.
+    /// All rows in the region, ascending, including hidden ones, and all queries of a query file.
     pub fn rows_and_queries(&self, progress: &dyn Progress) -> (Vec<u32>, Vec<u32>) {
         let Sight { eye, scene, record } = &self.sight;
         let inside = |cloud: &PointCloud| {
@@ -98,12 +97,12 @@ impl Within {
     }
 }
 
-/// The parts that `count` rows are looked at in.
+/// Parallel chunks of `count` rows.
 fn parts(count: usize) -> impl ParallelIterator<Item = std::ops::Range<usize>> {
     (0..count.div_ceil(PART)).into_par_iter().map(move |part| part * PART..((part + 1) * PART).min(count))
 }
 
-/// The least far row; of equal ones the first.
+/// The row at the least distance, the first of equals.
 fn nearest(
     count: usize,
     far: &(dyn Fn(usize) -> Option<Far> + Sync),
@@ -127,7 +126,7 @@ fn nearest(
     of_parts.reduce_with(|a, b| if (b.0, b.1) < (a.0, a.1) { b } else { a })
 }
 
-/// The rows that are chosen, ascending.
+/// The matching rows, ascending.
 fn collect(count: usize, chosen: impl Fn(usize) -> bool + Sync, progress: &dyn Progress) -> Vec<u32> {
     let rows = |rows: std::ops::Range<usize>| {
         rows.filter(|&row| chosen(row)).map(|row| row as u32).collect::<Vec<u32>>()
@@ -140,26 +139,25 @@ fn collect(count: usize, chosen: impl Fn(usize) -> bool + Sync, progress: &dyn P
     of_parts.concat()
 }
 
-// How long picking takes in a window of 1280 × 800: `benches/pick.rs` prints it.
+// Benchmark of picking in a window of 1280 × 800, printed by `benches/pick.rs`.
 
-/// How long one kind of picking takes.
 #[derive(Clone, Debug)]
 pub struct PickTimes {
-    /// Which: "rectangle in Plane".
+    /// Such as "rectangle in Plane".
     pub what: &'static str,
-    /// Rows that the last one found.
+    /// Number of rows found by the last repetition.
     pub found: usize,
     /// Time of each repetition, ascending.
     pub milliseconds: Vec<f64>,
 }
 
-/// The corners of a lasso that a hand draws.
+/// Number of corners of a hand-drawn lasso.
 const CORNERS: usize = 200;
 
-/// Clicks, drags from row to row, rectangles and lassos in a cloud, `times` each, at places that are spread
-/// over the pane.
+/// Benchmarks clicks, drags from row to row, rectangles and lassos in a cloud, `times` each, at positions
+/// spread over the pane.
 ///
-/// Selections are timed with what the window says of them, their ranges.
+/// Selections are timed with the facts that the window shows, their ranges.
 pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
     let rect = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0));
     let scene = Scene::of(Arc::clone(cloud), None, None, std::iter::empty());
@@ -245,7 +243,7 @@ mod tests {
 
     #[test]
     fn many_rows_are_searched_as_few_are() {
-        // More than FEW, so that all cores search.
+        // More than FEW, so that the search is parallel.
         let cloud = cloud(FEW + 40_000, 3, 11);
         for space in [false, true] {
             let sight = sight(Arc::clone(&cloud), space);
@@ -310,7 +308,7 @@ mod tests {
         ];
         for eye in eyes {
             let sight = Sight { eye, ..sight(Arc::clone(&cloud), false) };
-            // From the corners, most of what is near is outside.
+            // Near the corners, most of the search radius is outside the pane.
             for pointer in
                 [rect().left_top(), rect().right_top(), rect().right_bottom(), rect().left_bottom()]
             {

@@ -1,4 +1,4 @@
-//! Picking, by pointer or by region: screen positions, regions, and the requests made with them.
+//! Picking by pointer or region: screen positions, regions, actions, and other columns of records.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -13,79 +13,75 @@ use crate::cloud::formats::{Cell, Records};
 use crate::export::table::Table;
 use crate::run::RunRecord;
 
-/// What is on the screen, and from where it is seen.
+/// A scene, and the camera that shows it.
 #[derive(Clone, Debug)]
 pub struct Sight {
     /// The camera, and the pane it belongs to.
     pub eye: Eye,
     pub scene: Scene,
-    /// Whose queries a file of queries holds.
+    /// The run that the scene's query file belongs to.
     pub record: Option<Arc<RunRecord>>,
 }
 
-/// All rows of a region of the screen.
+/// A selection by region.
 #[derive(Clone, Debug)]
 pub struct Within {
     pub sight: Sight,
     pub region: Region,
 }
 
-/// What a drag with the first button does.
+/// What dragging with the primary button does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tool {
     #[default]
     Move,
-    /// Selects what is in a rectangle.
+    /// Selects inside a rectangle.
     Rectangle,
-    /// Selects what it goes around.
+    /// Selects inside an outline.
     Lasso,
 }
 
 impl Tool {
-    /// All, as the buttons show them.
+    /// All tools, in the order of their buttons.
     pub const ALL: [Self; 3] = [Self::Move, Self::Rectangle, Self::Lasso];
 }
 
-/// Why a point is asked for.
+/// What a picked point is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be the query.
     Query,
     Select(How),
-    /// To be shown large with its neighbours; empty ground shows everything.
+    /// The view zooms to it and its neighbours, or on empty ground to everything.
     Focus,
-    /// To be told about.
+    /// It is described in a tooltip.
     Hover,
 }
 
-/// What panes ask for.
 #[derive(Clone, Debug)]
 pub enum PickAction {
-    /// The point under the pointer.
+    /// Pick the point under the pointer.
     At {
-        /// The camera when the pointer was there.
+        /// The camera when the action was sent.
         eye: Eye,
         /// In points, from the window's corner.
         pointer: Pos2,
         purpose: Purpose,
     },
-    /// All points in a region are selected.
     Within {
         /// The camera when the region was drawn.
         eye: Eye,
         region: Region,
         how: How,
     },
-    /// What a drag means from now on.
     Tool(Tool),
 }
 
-// What a file has of points beside their coordinates.
+// Other columns of points.
 
-/// The other columns of some rows, or why they cannot be had.
+/// Other columns of rows, or why they are unavailable.
 pub type Found = Result<Others, String>;
 
-/// What the file has of some rows beside their coordinates.
+/// Other columns of rows: those that are not axes.
 #[derive(Clone, Debug)]
 pub struct Beside {
     /// The cloud that `rows` index.
@@ -96,17 +92,16 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Whether it is of these rows.
     pub fn is_of(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> bool {
         Arc::ptr_eq(&self.cloud, cloud) && self.rows == rows
     }
 
-    /// What was found, if anything was.
+    /// The columns, if available.
     pub fn others(&self) -> Option<&Others> {
         self.found.as_ref().as_ref().ok()
     }
 
-    /// A table of these rows, with these columns too: of numbers, where these rows have nothing else.
+    /// Adds the columns to a table of these rows; columns with only numbers become numeric.
     pub fn with<'a>(&'a self, table: Table<'a>) -> Table<'a> {
         let number = |cell: &Cell| if let Cell::Number(value) = cell { Some(*value) } else { None };
         let text = |cell: &Cell| match cell {
@@ -125,15 +120,15 @@ impl Beside {
         })
     }
 
-    /// What one of these columns has for one of the rows.
+    /// A cell, by position of the row and of the column.
     pub fn cell(&self, place: usize, column: usize) -> Option<&Cell> {
         self.others()?.rows.get(place)?.get(column)
     }
 }
 
-// Where rows are on the screen, for Plane and Space alike.
+// Screen positions of rows, for both Plane and Space.
 
-/// A pane's camera and the axes that it looks along.
+/// A pane's camera and its axes.
 #[derive(Clone, Copy, Debug)]
 pub enum Eye {
     /// Plane's camera, and its axes: right, up.
@@ -142,8 +137,7 @@ pub enum Eye {
     Space(SpaceCamera, [usize; 3]),
 }
 
-/// How far a row is from the pointer, in points of the screen, and how deep behind it; the least is meant by
-/// a click.
+/// Distance from the pointer in screen points, then depth; a click picks the minimum.
 pub type Far = (f64, f64);
 
 impl Eye {
@@ -154,7 +148,7 @@ impl Eye {
         }
     }
 
-    /// Where a row is on the screen; `None` behind the eye.
+    /// A row's screen position; `None` behind the eye.
     pub fn screen(&self, cloud: &PointCloud, row: usize) -> Option<Pos2> {
         match self {
             Self::Plane(camera, axes) => Some(camera.screen(place(cloud, row, *axes))),
@@ -162,21 +156,21 @@ impl Eye {
         }
     }
 
-    /// How far rows of a cloud are from the pointer; `None` behind the eye, outside the pane, or beyond
-    /// `reach`.
+    /// A function from rows to their distance from the pointer; `None` behind the eye, outside the pane, or
+    /// beyond `reach`.
     pub fn far<'a>(
         &'a self,
         cloud: &'a PointCloud,
         pointer: Pos2,
         reach: f64,
     ) -> Box<dyn Fn(usize) -> Option<Far> + Sync + 'a> {
-        /// Points of the screen around the pointer in which the row nearest to the eye is meant.
+        /// Within this distance from the pointer, in screen points, the row nearest to the eye wins.
         const NEAR: f64 = 4.0;
-        /// Points of the screen beyond the pane's edges at which a row's dot may still be seen within.
+        /// Margin around the pane, in screen points, where the dot of a row may still be visible.
         const EDGE: f32 = 4.0;
         match self {
             Self::Plane(camera, axes) => {
-                // In local coordinates, which keep their digits in a deep zoom.
+                // In local coordinates, which stay precise when zoomed in deeply.
                 let (at, unit) = (camera.place(pointer), camera.window.units_per_point);
                 let most = (reach * unit).powi(2);
                 let [right, up] = [camera.rect.width(), camera.rect.height()]
@@ -203,31 +197,28 @@ impl Eye {
     }
 }
 
-// What of a file's records stands beside points: the columns that are no axes, and of these as many as there
-// is room for.
+// Columns of a file's records that are not axes, up to a limit.
 
-/// Cells and names that are kept of a file: more than a hundred columns of as many neighbours as there can
-/// be.
+/// Maximum number of cells and names stored for a file: more than a hundred columns for the largest number of
+/// neighbours.
 pub const MOST: usize = 1 << 17;
 
-/// The columns that are no axes, of some rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Others {
-    /// Their names, in the file's order; the first of them, where all would be more than [`MOST`].
+    /// Column names in file order, truncated to fit [`MOST`].
     pub columns: Vec<String>,
-    /// A cell for each of these, for each row.
     pub rows: Vec<Vec<Cell>>,
-    /// How many the file has.
+    /// Number of such columns in the file.
     pub total: usize,
 }
 
 impl Others {
-    /// What records of a cloud's file have beside its axes, no more than [`MOST`].
+    /// The columns of records that are not axes, limited to [`MOST`].
     pub fn of(cloud: &PointCloud, records: Records) -> Self {
         Self::first(cloud, records, MOST)
     }
 
-    /// The same of all columns.
+    /// The same without a limit.
     pub fn all(cloud: &PointCloud, records: Records) -> Self {
         Self::first(cloud, records, usize::MAX)
     }
@@ -239,31 +230,28 @@ impl Others {
         let total = others.len();
         others.truncate(most / (records.rows.len() + 1));
         let columns = others.iter().map(|&at| records.columns[at].clone()).collect();
-        // Rows of their own: what is left of one in place would keep the room of its coordinates.
+        // New vectors, because truncating in place would keep the memory of the coordinates.
         let row = |mut cells: Vec<Cell>| {
             others.iter().map(|&at| std::mem::replace(&mut cells[at], Cell::Missing)).collect()
         };
         Self { columns, rows: records.rows.into_iter().map(row).collect(), total }
     }
 
-    /// Cells and names that it takes.
+    /// Number of cells and names.
     pub fn size(&self) -> usize {
         self.columns.len() * (self.rows.len() + 1)
     }
 }
 
-// Regions of the screen.
-
-/// Part of a pane, in points of the screen.
+/// A region of a pane, in screen points.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Region {
-    /// Its edges are included.
+    /// Includes its edges.
     Rectangle(Rect),
     Lasso(Lasso),
 }
 
 impl Region {
-    /// Whether a place belongs to it.
     pub fn contains(&self, place: Pos2) -> bool {
         match self {
             Self::Rectangle(rect) => rect.contains(place),
@@ -272,15 +260,15 @@ impl Region {
     }
 }
 
-/// A closed outline. What it goes around any number of times, in either sense, is inside: a lasso that
-/// crosses itself has no holes but those that it goes around once each way.
+/// A closed outline. Places with a nonzero winding number are inside, so a lasso that crosses itself has a
+/// hole only where the windings cancel.
 ///
-/// Of places on the outline exactly, those on its left side are inside and those on its right are not, so
-/// that two lassos side by side never share a point, and never lose one between them.
+/// Of places exactly on the outline, those on its left side are inside and those on its right are outside:
+/// two adjacent lassos never share a point or miss one between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lasso {
     bounds: Rect,
-    /// Bands of equal height from top to bottom, each with the edges that cross it.
+    /// Horizontal bands of equal height from top to bottom, each with the edges that cross it.
     bands: Vec<Vec<[Pos2; 2]>>,
 }
 
@@ -291,7 +279,7 @@ impl Lasso {
         let count = corners.len().clamp(1, 256);
         let mut lasso = Self { bounds, bands: vec![Vec::new(); count] };
         for (&from, &to) in corners.iter().zip(corners.iter().cycle().skip(1)) {
-            // Horizontal edges are crossed by no horizontal ray.
+            // Horizontal edges do not cross horizontal rays.
             if from.y == to.y {
                 continue;
             }
@@ -308,12 +296,11 @@ impl Lasso {
         ((part * self.bands.len() as f32) as usize).min(self.bands.len() - 1)
     }
 
-    /// Whether a place is inside.
     pub fn contains(&self, place: Pos2) -> bool {
         if !self.bounds.contains(place) {
             return false;
         }
-        // How often, and in which sense, the outline crosses the ray that goes to the right.
+        // Signed crossings of the outline with a ray to the right.
         let crossings = self.bands[self.band(place.y)].iter().map(|&[from, to]| {
             let down = from.y <= place.y && place.y < to.y;
             let up = to.y <= place.y && place.y < from.y;
@@ -321,8 +308,8 @@ impl Lasso {
                 return 0;
             }
             let (from, to) = if down { (from, to) } else { (to, from) };
-            // In f64, products and differences of f32 are exact enough to be the same for both neighbours of
-            // an edge.
+            // In f64, differences and products of f32 are exact enough to agree for both lassos that share an
+            // edge.
             let across = |a: f32, b: f32| f64::from(a) - f64::from(b);
             let left = across(to.x, from.x) * across(place.y, from.y)
                 - across(place.x, from.x) * across(to.y, from.y)
@@ -369,7 +356,7 @@ mod tests {
         (0..24i32, 0..24i32).prop_map(|(x, y)| pos2(x as f32, y as f32))
     }
 
-    /// By the angles under which the corners are seen.
+    /// Computes the winding number from the corners' angles.
     fn winds(corners: &[Pos2], place: Pos2) -> bool {
         let angle = |at: &Pos2| f64::from(at.y - place.y).atan2(f64::from(at.x - place.x));
         let turn = |from: &Pos2, to: &Pos2| {
@@ -387,7 +374,7 @@ mod tests {
     }
 
     proptest! {
-        // Three of four quadrilaterals are not convex, and are drawn again.
+        // Three of four random quadrilaterals are not convex and are rejected.
         #![proptest_config(ProptestConfig { max_global_rejects: 1 << 16, ..ProptestConfig::default() })]
 
         #[test]
@@ -396,7 +383,7 @@ mod tests {
             x in 0..24i32,
             y in 0..24i32,
         ) {
-            // Half-way between grid lines, off every corner; outlines may still pass through.
+            // Off the grid, so never on a corner, though possibly on an edge.
             let place = pos2(x as f32 + 0.37, y as f32 + 0.41);
             let on_edge = corners.iter().zip(corners.iter().cycle().skip(1)).any(|(a, b)| {
                 ((b.x - a.x) * (place.y - a.y) - (b.y - a.y) * (place.x - a.x)).abs() < 1e-3
@@ -413,7 +400,7 @@ mod tests {
             d in place(),
             at in place(),
         ) {
-            // A convex quadrilateral and its two halves; also for places on the diagonal.
+            // A convex quadrilateral and its two halves, including places on the diagonal.
             let cross = |o: Pos2, p: Pos2, q: Pos2| (p - o).x * (q - o).y - (p - o).y * (q - o).x;
             let signs = [cross(a, b, c), cross(b, c, d), cross(c, d, a), cross(d, a, b)];
             prop_assume!(signs.iter().all(|sign| *sign > 0.0) || signs.iter().all(|sign| *sign < 0.0));
@@ -452,7 +439,7 @@ mod tests {
         ] {
             assert!(!Lasso::new(corners).contains(pos2(1.0, 1.0)), "{corners:?}");
         }
-        // Twice around is not outside.
+        // An outline drawn twice still encloses its inside.
         let square = [pos2(0.0, 0.0), pos2(4.0, 0.0), pos2(4.0, 4.0), pos2(0.0, 4.0)];
         let twice = Lasso::new(&[square, square].concat());
         assert!(twice.contains(pos2(2.0, 2.0)) && !twice.contains(pos2(5.0, 2.0)));

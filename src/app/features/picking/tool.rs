@@ -1,4 +1,4 @@
-//! What the pointer does in Plane and Space: clicks pick, drags go around points, a rest asks what is there.
+//! The pointer in Plane and Space: clicks pick, drags select regions, hovering looks up points.
 
 use egui::emath::GuiRounding as _;
 use egui::{Modifiers, PointerButton, Shape};
@@ -9,7 +9,6 @@ use crate::app::look::focus::is_keyed;
 use crate::app::model::how::How;
 use crate::app::prelude::*;
 
-/// The command that takes a tool up.
 fn command_of(tool: Tool) -> Command {
     match tool {
         Tool::Move => Command::MoveTool,
@@ -18,22 +17,22 @@ fn command_of(tool: Tool) -> Command {
     }
 }
 
-/// How long the pointer rests before the point under it is looked up.
+/// How long the pointer must rest before its point is looked up, in seconds.
 const REST_SECS: f32 = 0.08;
 
-/// A region that is being drawn, in points of the screen.
+/// A region being drawn, in screen points.
 #[derive(Clone, Debug)]
 pub struct Gesture {
     start: Pos2,
-    /// Of a lasso, the way so far; of a rectangle, its other corner.
+    /// The path of a lasso, or the opposite corner of a rectangle.
     way: Vec<Pos2>,
     lasso: bool,
-    /// Given up with Escape: the rest of the drag does nothing.
+    /// Cancelled with Escape: the rest of the drag is ignored.
     given_up: bool,
 }
 
 impl Gesture {
-    /// Its corners within a rectangle, the first one again at the end.
+    /// Its closed outline, clipped to a rectangle.
     fn outline(&self, rect: Rect) -> Vec<Pos2> {
         let Some(&last) = self.way.last() else { return Vec::new() };
         let corners = if self.lasso {
@@ -55,7 +54,7 @@ impl Gesture {
     }
 }
 
-/// Follows a drag that goes around points, instead of one that moves the view.
+/// Tracks a drag that draws a region instead of moving the view.
 pub fn follow_ui(ui: &Ui, response: &Response, session: &Session) -> Option<Gesture> {
     let id = response.id.with("gesture");
     let modifiers = ui.input(|input| input.modifiers);
@@ -79,7 +78,7 @@ pub fn follow_ui(ui: &Ui, response: &Response, session: &Session) -> Option<Gest
     if let Some(pointer) = response.interact_pointer_pos() {
         match gesture.way.last_mut() {
             Some(last) if !gesture.lasso => *last = pointer,
-            // Half a point of the screen apart, corners are as exact as a hand.
+            // A spacing of half a point is as exact as a hand.
             Some(last) if last.distance(pointer) < 0.5 => {}
             _ => gesture.way.push(pointer),
         }
@@ -94,12 +93,12 @@ pub fn follow_ui(ui: &Ui, response: &Response, session: &Session) -> Option<Gest
     Some(gesture)
 }
 
-/// What a pane shows and where: the pane itself, and before it a lens.
+/// The pane or lens at a position; lenses come first.
 pub fn eye_at(eyes: &[(Rect, Eye)], place: Pos2) -> Option<(Rect, Eye)> {
     eyes.iter().find(|(rect, _)| rect.contains(place)).copied()
 }
 
-/// Draws the region that is gone around, and selects what is in it when the drag ends.
+/// Draws the region, and selects its points when the drag ends.
 pub fn gesture_ui(
     ui: &Ui,
     response: &Response,
@@ -121,21 +120,21 @@ pub fn gesture_ui(
     if let (false, [first, _, opposite, ..]) = (gesture.lasso, &outline[..]) {
         painter.rect_filled(Rect::from_two_pos(*first, *opposite), 0.0, palette.accent.gamma_multiply(0.12));
     }
-    // To be seen on points and on the ground alike: dashes on a line.
+    // A dashed line on a solid one is visible on points and background.
     painter.add(Shape::line(outline.clone(), Stroke::new(3.0, palette.canvas)));
     painter.extend(Shape::dashed_line(&outline, Stroke::new(1.5, palette.accent), 5.0, 3.0));
 }
 
-/// What the keys that are held when a region is closed mean.
+/// The meaning of modifier keys when a region is closed.
 fn how(modifiers: Modifiers) -> How {
     match How::of_click(modifiers) {
-        // Of a whole region, Ctrl takes away.
+        // Ctrl with a region removes, rather than toggles.
         How::Toggle => How::Remove,
         how => how,
     }
 }
 
-/// Clicks, double clicks, rests of the pointer, and the way back to the usual tool.
+/// Handles clicks, double clicks and hovering, and returns to the default tool.
 pub fn pointing_ui(
     ui: &Ui,
     response: &Response,
@@ -144,7 +143,7 @@ pub fn pointing_ui(
     actions: &mut Actions,
 ) {
     let modifiers = ui.input(|input| input.modifiers);
-    // By keys, what is in the middle is meant.
+    // With keys, the position is the centre of the pane.
     let middle = response.rect.center();
     if is_keyed(response) {
         let stroke = Stroke::new(1.5, ui.visuals().text_color());
@@ -175,7 +174,7 @@ pub fn pointing_ui(
 }
 
 fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], actions: &mut Actions) {
-    // Of the pane: the pointer may leave it from a mark on it.
+    // Keyed by pane, because the pointer may move from the pane to a mark on it.
     let id = ui.scope_id().with("rest");
     let asked = ui.data(|data| data.get_temp::<Pos2>(id));
     let mut forget = || {
@@ -207,9 +206,8 @@ fn rest_ui(ui: &Ui, response: &Response, eyes: &[(Rect, Eye)], actions: &mut Act
     }
 }
 
-/// The buttons in a pane's bar.
 pub fn tools_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
-    // As one piece, which goes to the next line as a whole.
+    // Allocated as one item, which wraps as a whole.
     let width = Tool::ALL.len() as f32 * 28.0;
     ui.allocate_ui_with_layout(
         vec2(width, ui.spacing().interact_size.y),
@@ -283,7 +281,7 @@ fn icon(ui: &Ui, tool: Tool, rect: Rect, color: Color32) {
     }
 }
 
-/// What a drag does, while it is not the usual.
+/// A hint while a region tool is selected.
 pub fn hint_ui(ui: &Ui, rect: Rect, session: &Session, space: bool, palette: &Palette) {
     let behind = if space { ", also points behind others" } else { "" };
     let what = match session.tool {

@@ -1,4 +1,4 @@
-//! Projections are worked out on a thread, and kept while their cloud is shown.
+//! Computes projections in the background, and caches them for the shown cloud.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use crate::app::model::{PlaneView, SpaceView};
 use crate::app::prelude::*;
 use crate::cloud::{CloudError, PointCloud};
 
-/// Projections that are kept at most: each is 12 bytes a point.
+/// Maximum number of cached projections: each uses 12 bytes per point.
 const KEPT: usize = 2;
 
 fn is_of(projected: &Projected, view: ProjectionView, queries: Option<&Arc<PointCloud>>) -> bool {
     projected.view == view && same(projected.queries.as_ref().map(|queries| &queries.cloud), queries)
 }
 
-/// Whether two clouds are one, or neither is there.
+/// Whether two clouds are identical, or both missing.
 fn same(a: Option<&Arc<PointCloud>>, b: Option<&Arc<PointCloud>>) -> bool {
     a.map(Arc::as_ptr) == b.map(Arc::as_ptr)
 }
@@ -35,7 +35,7 @@ pub static FEATURE: Feature = Feature {
     leave_cloud: |app, cloud| {
         app.jobs.stop(&PROJECT);
         (app.session.projected, app.handles.projecting) = (None, Projecting::default());
-        // A cloud that its own axes show whole needs none.
+        // A cloud with up to three dimensions needs no projection.
         if !app.shows(cloud) && cloud.dims() <= 3 {
             app.state.projection.kind = ProjectionKind::Axes;
         }
@@ -54,11 +54,11 @@ pub static PROJECT: Kind<App, ProjectionOf, Result<Projected, CloudError>> = Kin
     ..Kind::new(Slot::Project, "project", App::projected)
 };
 
-/// What is chosen, and the file of queries that is projected along with the cloud.
+/// The chosen projection, and the query file that is projected with the cloud.
 pub type ProjectionOf = (ProjectionView, Option<Arc<PointCloud>>);
 
 impl App {
-    /// The views of Plane and Space, as they will be once the chosen projection is shown.
+    /// The views of Plane and Space after the chosen projection is shown.
     pub(in crate::app) fn views(&self) -> (PlaneView, SpaceView) {
         let (plane, space) = (self.state.plane, self.state.space);
         self.handles.projecting.awaited.map_or((plane, space), |(to_plane, to_space)| {
@@ -66,8 +66,8 @@ impl App {
         })
     }
 
-    /// Has Plane and Space look so: now, or once the chosen projection, whose directions the axes are, is
-    /// shown.
+    /// Sets the views of Plane and Space: at once or, since axes refer to the directions of the chosen
+    /// projection, when it is shown.
     pub(in crate::app) fn set_views(&mut self, plane: PlaneView, space: SpaceView) {
         let shown = self.session.projected.as_ref().map(|shown| shown.view);
         if shown == self.wanted_projection() {
@@ -75,13 +75,13 @@ impl App {
             (self.state.plane, self.state.space) = (plane, space);
         } else {
             self.handles.projecting.awaited = Some((plane, space));
-            // What is switched is switched at once; only where they look waits.
+            // Switches apply at once; only axes and position wait.
             self.state.plane = plane.looking(&self.state.plane);
             self.state.space = space.looking(&self.state.space);
         }
     }
 
-    /// Shows the same points, read again, as they were shown: `show` shows them.
+    /// Runs `show`, which shows the same points reloaded, and restores the views.
     pub(in crate::app) fn keeping_views(&mut self, show: impl FnOnce(&mut Self)) {
         let (plane, space) = self.views();
         let axes = self.handles.projecting.axes;
@@ -92,7 +92,7 @@ impl App {
         self.set_views(plane, space);
     }
 
-    /// The projection that is chosen, where the cloud can be projected.
+    /// The chosen projection, if the cloud can be projected.
     fn wanted_projection(&self) -> Option<ProjectionView> {
         let view = self.state.projection;
         (view.kind != ProjectionKind::Axes
@@ -100,13 +100,12 @@ impl App {
         .then_some(view)
     }
 
-    /// Another projection is chosen.
     pub(in crate::app) fn choose_projection(&mut self, view: ProjectionView) {
         self.handles.projecting.awaited = None;
         self.state.projection = view;
     }
 
-    /// Shows what is chosen once it is there, and has it worked out where it is not.
+    /// Shows the chosen projection, and starts computing it if necessary.
     fn want_projection(&mut self) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let Some(view) = self.wanted_projection() else {
@@ -139,7 +138,6 @@ impl App {
         });
     }
 
-    /// A projection is worked out.
     fn projected(&mut self, _: ProjectionOf, outcome: Outcome<Result<Projected, CloudError>>) {
         let kept = &mut self.handles.projecting.kept;
         match outcome {
@@ -163,14 +161,14 @@ impl App {
         self.back_to_shown();
     }
 
-    /// Back to what is shown.
+    /// Resets the choice to what is shown.
     fn back_to_shown(&mut self) {
         self.handles.projecting.awaited = None;
         self.state.projection =
             self.session.projected.as_ref().map_or_else(ProjectionView::default, |shown| shown.view);
     }
 
-    /// Shows a projection, or axes; those that were shown before come back.
+    /// Shows a projection or axes; switching back to axes restores the previous ones.
     fn show_projection(&mut self, projected: Option<Arc<Projected>>) {
         let before = self.session.projected.as_ref().map(|shown| shown.view);
         let after = projected.as_ref().map(|shown| shown.view);
@@ -178,7 +176,7 @@ impl App {
         if before == after {
             return;
         }
-        // The views follow the projection: not a step for undo.
+        // The views follow the projection: not an undo step.
         self.history.skip();
         let (plane, space) = (&mut self.state.plane, &mut self.state.space);
         let axes = &mut self.handles.projecting.axes;

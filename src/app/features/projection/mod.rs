@@ -1,9 +1,9 @@
-//! Projections of the cloud: those that are kept, and their controls.
+//! Projections of the cloud: their cache and controls.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | which projection is chosen, and one that was worked out |
-//! | `apply` | has them worked out, and shows them |
+//! | `state` | the chosen projection, and computed ones |
+//! | `apply` | computes projections, and shows them |
 
 use std::sync::Arc;
 
@@ -16,18 +16,18 @@ use crate::app::prelude::*;
 pub mod apply;
 pub mod state;
 
-/// Projections that are kept, and what the views go back to.
+/// Cached projections, and pending changes of the views.
 #[derive(Default)]
 pub struct Projecting {
     /// Newest first; the last one is dropped when there are too many.
     pub kept: Vec<Arc<Projected>>,
-    /// The axes that were shown before a projection was: of Plane, of Space.
+    /// Axes shown before the projection, of Plane and of Space.
     pub axes: Option<([usize; 2], [usize; 3])>,
-    /// Where Plane and Space are to look once what is chosen is shown, where that is known.
+    /// Views of Plane and Space for when the chosen projection is shown.
     pub awaited: Option<(PlaneView, SpaceView)>,
 }
 
-/// What is shown of a cloud of more than two dimensions; `axes` are those that the pane shows.
+/// Projection controls for a cloud of more than two dimensions; `axes` are those that the pane shows.
 pub fn bar_ui(
     ui: &mut Ui,
     axes: &[usize],

@@ -1,5 +1,5 @@
-//! How clouds of more than two dimensions are shown: along axes of their own, or projected. One choice for
-//! Plane and Space.
+//! How clouds of more than two dimensions are shown: along their own axes, or projected. Plane and Space
+//! share one choice.
 
 use std::sync::Arc;
 
@@ -21,10 +21,9 @@ pub enum ProjectionKind {
 }
 
 impl ProjectionKind {
-    /// All, as the chooser lists them.
+    /// All kinds, in the order of the chooser.
     pub const ALL: [Self; 3] = [Self::Axes, Self::Pca, Self::Random];
 
-    /// As the chooser says it.
     pub fn text(self) -> &'static str {
         match self {
             Self::Axes => "axes",
@@ -33,7 +32,6 @@ impl ProjectionKind {
         }
     }
 
-    /// What it means, for who hovers over it.
     pub fn about(self) -> &'static str {
         match self {
             Self::Axes => "Columns of the cloud as they are.",
@@ -45,35 +43,35 @@ impl ProjectionKind {
     }
 }
 
-/// What is chosen; kept between starts.
+/// The saved choice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ProjectionView {
     pub kind: ProjectionKind,
-    /// Of the random directions, and of those from which components of very many dimensions are iterated.
+    /// Seed of the random directions, and of the iteration that computes components in very many dimensions.
     pub seed: u64,
 }
 
-/// A cloud and its picture, which has the same rows.
+/// A cloud and its projection, row for row.
 #[derive(Clone, Debug)]
 pub struct Pictured {
     pub cloud: Arc<PointCloud>,
-    /// Its rows along the directions, about the mean.
+    /// Coordinates along the directions, relative to the mean.
     pub picture: Arc<PointCloud>,
 }
 
-/// A projection of a cloud, worked out.
+/// A computed projection of a cloud.
 #[derive(Clone, Debug)]
 pub struct Projected {
     pub view: ProjectionView,
     pub directions: Arc<Projection>,
     pub data: Pictured,
-    /// The file of queries, where there is one.
+    /// The query file, if there is one.
     pub queries: Option<Pictured>,
 }
 
 impl Projected {
-    /// Projects a cloud, and a file of queries along the same directions.
+    /// Projects a cloud, and a query file along the same directions.
     ///
     /// # Errors
     /// [`CloudError::Cancelled`] when `progress` asks to stop.
@@ -93,7 +91,7 @@ impl Projected {
         Ok(Self { view, directions: Arc::new(directions), data, queries })
     }
 
-    /// The same directions with another file of queries.
+    /// The same directions with another query file.
     ///
     /// # Errors
     /// [`CloudError::Cancelled`] when `progress` asks to stop.
@@ -108,7 +106,7 @@ impl Projected {
         Ok(Self { queries, ..self.clone() })
     }
 
-    /// Where a few points of another cloud of the same dimensions lie among these.
+    /// Projects a few points of another cloud with the same dimensions.
     pub fn picture_of(&self, cloud: &PointCloud) -> PointCloud {
         let places = (0..cloud.len()).map(|row| self.directions.project_point(cloud.point(row))).collect();
         cloud.with_coordinates(
@@ -124,7 +122,7 @@ impl Projected {
     }
 }
 
-/// The name of a direction, from 0.
+/// The name of a direction, counted from 0.
 fn direction_name(kind: ProjectionKind, direction: usize) -> String {
     match kind {
         ProjectionKind::Random => format!("R{}", direction + 1),
@@ -166,7 +164,7 @@ mod tests {
                 assert_eq!(pictured.picture.point(row), projected.directions.project_point(of.point(row)));
             }
         }
-        // The widest axis is the first component, about the mean.
+        // The widest axis is the first component, relative to the mean.
         let mean = (0..500).map(|row| f64::from(cloud.point(row)[1])).sum::<f64>() / 500.0;
         let along = |row: usize| f64::from(projected.data.picture.point(row)[0]).abs();
         assert!((0..500).all(|row| (along(row) - (f64::from(cloud.point(row)[1]) - mean).abs()).abs() < 0.2));

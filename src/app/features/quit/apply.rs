@@ -1,4 +1,4 @@
-//! The window closes: at once where nothing is lost with it, else after a question.
+//! Closes the window, after a question if runs would be lost.
 
 use std::sync::atomic::Ordering;
 
@@ -25,19 +25,18 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// The user wants to leave.
     fn quit(&mut self) {
         if self.session.runs.unsaved() == 0 {
             return self.leave();
         }
         if self.session.quitting.is_none() {
-            // One question at a time.
+            // Only one dialog at a time.
             (self.session.finder, self.session.help) = (None, false);
             self.session.quitting = Some(Quitting::Asks);
         }
     }
 
-    /// Whoever closes the window by its frame, or by the desktop's keys, is asked too. Once a frame.
+    /// Handles close requests by the window frame or the desktop; once per frame.
     fn hear_close(&mut self) {
         let asked = self.handles.ctx.input(|input| input.viewport().close_requested());
         if !asked || self.leaves.load(Ordering::Relaxed) {
@@ -60,8 +59,7 @@ impl App {
         }
     }
 
-    /// Leaves once the session that was to be saved first is there; stays where it was not saved. Once a
-    /// frame.
+    /// Closes once the session is saved, or stays if saving failed; once per frame.
     fn quit_when_saved(&mut self) {
         let under_way = self.jobs.has(&EXPORT) || self.session.export.is_some();
         if self.session.quitting != Some(Quitting::Saves) || under_way {

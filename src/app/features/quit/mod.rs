@@ -1,8 +1,8 @@
-//! The window closes: at once, or after a question where runs would be lost.
+//! Closing the window, after a question if runs would be lost.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | what is waited for |
+//! | `state` | what the window waits for |
 //! | `apply` | asks, saves, closes |
 
 use crate::app::features::quit::state::{QuitAction, Quitting};
@@ -12,9 +12,7 @@ use crate::text;
 pub mod apply;
 pub mod state;
 
-// The dialog that asks before runs are lost with the window.
-
-/// The dialog, when it is open. Enter saves, Escape stays, Tab and the arrows go from one answer to the next.
+/// Draws the dialog while it is open. Enter saves, Escape stays, Tab and arrow keys move between the buttons.
 pub fn quit_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     if session.quitting != Some(Quitting::Asks) {
         return;
@@ -50,7 +48,7 @@ pub fn quit_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Acti
                 (QuitAction::Stay, "Stay", "The window stays as it is. Escape"),
             ];
             let buttons = answers.map(|(action, text, about)| (action, ui.button(text).on_hover_text(about)));
-            // When it opens, the keys still belong to what was used before.
+            // In the first frame, the focus is still on the widget used before.
             if !buttons.iter().any(|(_, button)| button.has_focus())
                 && !ui.input(|input| input.key_pressed(Key::Tab))
             {

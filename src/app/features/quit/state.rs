@@ -1,20 +1,19 @@
-//! Quitting while runs are in no file.
+//! Closing the window while runs are unsaved.
 
-/// What is waited for before the window closes.
+/// What the window waits for before closing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quitting {
-    /// It is asked what becomes of them.
+    /// The user's decision about unsaved runs.
     Asks,
-    /// The session is saved, or its file is being chosen.
+    /// The session being saved, including the choice of its file.
     Saves,
 }
 
-/// What the dialog asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuitAction {
-    /// Saves the session, and quits once it is there.
+    /// Save the session, then quit.
     Save,
-    /// Quits; the runs are lost.
+    /// Quit and lose the runs.
     Without,
     Stay,
 }

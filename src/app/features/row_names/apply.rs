@@ -1,4 +1,4 @@
-//! The names of all rows are read and searched, where somebody types what may be one.
+//! Reads the names of all rows, and searches them for typed names.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::cloud::formats::{Cell, ColumnKind, FormatError, Marks, columns_of, re
 use crate::memory;
 use crate::progress::Progress;
 
-/// How often hits are shown while names are searched, and names that are still to be read are waited for.
+/// How often matches are shown during a search, and how long to wait for names still being read.
 const SHOWN: Duration = Duration::from_millis(50);
 
 pub static FEATURE: Feature = Feature {
@@ -28,15 +28,15 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// What all rows are called, block by block; it gives why it is not all.
+/// Reads all names block by block; returns why some are missing.
 pub static NAMES: Kind<App, Arc<RowNames>, Result<Option<String>, FormatError>> =
     Kind::new(Slot::Names, "names", App::names_read);
 
-/// A search of these for what is typed.
+/// Searches the names for the typed text.
 pub static SEARCH: Kind<App, (), ()> = Kind::new(Slot::Search, "search", |_, (), _| {});
 
 impl App {
-    /// Has them read for the finder, and for *Why row* where no number is typed.
+    /// Starts reading names for the finder, and for *Why row* if the text is not a number.
     fn want_names(&mut self) {
         let named = |typed: &str| typed.contains(char::is_alphabetic);
         let typed = self.session.finder.as_ref().is_some_and(|finder| named(&finder.text))
@@ -44,7 +44,7 @@ impl App {
         let Some(beside) = typed.then(|| self.session.listed_beside()).flatten() else { return };
         let Some(cloud) = self.session.cloud.clone() else { return };
         let (Some(path), Some(known)) = (cloud.file(), self.session.file_columns()) else { return };
-        // Numbers are no names that anybody types in letters.
+        // Columns of numbers cannot match letters.
         let is_text = |heading: &&str| {
             known.columns.iter().any(|column| column.name == **heading && column.kind == ColumnKind::Text)
         };
@@ -64,7 +64,6 @@ impl App {
         self.jobs.start(&NAMES, Arc::clone(&names), move |progress| read(&names, &path, &headings, progress));
     }
 
-    /// All that can be had are there.
     fn names_read(&mut self, names: Arc<RowNames>, outcome: Outcome<Result<Option<String>, FormatError>>) {
         let read = self.done("names", outcome);
         names.end(read.map_or(Some("the rest cannot be read".to_owned()), |read| {
@@ -72,7 +71,7 @@ impl App {
         }));
     }
 
-    /// Has them searched for what is typed into the finder.
+    /// Starts a search for the finder's text.
     fn search_names(&mut self) {
         let (Some(finder), Some(names)) = (&self.session.finder, &self.session.row_names) else { return };
         if !self.session.name_search.is_for(&finder.text) {
@@ -80,7 +79,7 @@ impl App {
             self.session.name_search = search.clone();
             self.jobs.start(&SEARCH, (), move |progress| {
                 while let Some(more) = search.go_on(&names).filter(|_| !progress.cancelled()) {
-                    // Not yet read.
+                    // More names are still to be read.
                     if !more {
                         std::thread::sleep(SHOWN);
                     }
@@ -93,21 +92,21 @@ impl App {
     }
 }
 
-/// Reads the names of all rows, or says why not of all.
+/// Reads the names of all rows; returns why some are missing.
 ///
 /// # Errors
-/// When the reader of the file fails.
+/// If the file cannot be read.
 fn read(
     names: &RowNames,
     path: &std::path::Path,
     headings: &[String],
     progress: &dyn Progress,
 ) -> Result<Option<String>, FormatError> {
-    /// Rows that are read first, so that something is found at once; then twice as many each time.
+    /// Number of rows in the first block, so that matches appear at once; it doubles each time.
     const FIRST: usize = 1 << 14;
-    /// Cells that are in memory at a time.
+    /// Maximum number of cells in memory.
     const CELLS: usize = 1 << 21;
-    /// Memory that names leave free.
+    /// Memory to leave free, in bytes.
     const RESERVE: u64 = 512 << 20;
     let (cloud, marks) = (&names.cloud, Marks::default());
     let columns = cloud.check_file(columns_of(path, headings, progress))?;

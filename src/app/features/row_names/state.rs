@@ -1,5 +1,5 @@
-//! Rows by what the file calls them: a place is found by typing its name. Names are read and searched part by
-//! part on other threads, so that the first hits are there at once and no frame waits for millions of rows.
+//! Rows by name, to find one by typing its name. Other threads read and search the names block by block, so
+//! that the first matches appear at once and no frame waits for millions of rows.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,16 +9,16 @@ use crate::text;
 /// The names of a cloud's first rows.
 #[derive(Debug, Default)]
 struct Names {
-    /// Each row's name and its kind: `Springfield, IL`.
+    /// Each row's name and label, concatenated: `Springfield, IL`.
     all: String,
-    /// Where the name ends, and where the kind does.
+    /// Ends of name and label.
     ends: Vec<[usize; 2]>,
-    /// Once nothing more is read: why rows are missing, if any are.
+    /// Set when reading has ended: why rows are missing, if any are.
     ended: Option<Option<String>>,
 }
 
 impl Names {
-    /// The name of a row, and the name with the kind.
+    /// The name of a row, without and with the label.
     fn of(&self, row: usize) -> (&str, &str) {
         let start = if row == 0 { 0 } else { self.ends[row - 1][1] };
         let [name, kind] = self.ends[row];
@@ -26,22 +26,20 @@ impl Names {
     }
 }
 
-/// The names of the rows of a cloud, while they are read and afterwards.
+/// The names of a cloud's rows, during and after reading.
 #[derive(Debug)]
 pub struct RowNames {
     pub cloud: Arc<PointCloud>,
-    /// The headings of the columns that name rows and say of what kind they are.
+    /// Headings of the name column and the label column.
     columns: [Option<String>; 2],
     names: Mutex<Names>,
 }
 
 impl RowNames {
-    /// None read yet.
     pub fn new(cloud: Arc<PointCloud>, columns: [Option<String>; 2]) -> Self {
         Self { cloud, columns, names: Mutex::default() }
     }
 
-    /// Whether it is of these columns of a cloud.
     pub fn is_of(&self, cloud: &Arc<PointCloud>, columns: &[Option<String>; 2]) -> bool {
         Arc::ptr_eq(&self.cloud, cloud) && self.columns == *columns
     }
@@ -50,7 +48,7 @@ impl RowNames {
         lock(&self.names)
     }
 
-    /// Adds names and kinds of the next rows.
+    /// Adds names and labels of the next rows.
     pub fn push<'a>(&self, rows: impl Iterator<Item = [&'a str; 2]>) {
         let Names { all, ends, .. } = &mut *self.names();
         for [name, kind] in rows {
@@ -61,20 +59,20 @@ impl RowNames {
         }
     }
 
-    /// Nothing more is read; `why` if rows are missing.
+    /// Marks the end of reading; `why` if rows are missing.
     pub fn end(&self, why: Option<String>) {
         self.names().ended = Some(why);
     }
 
-    /// What a row that was read is called: `Springfield, IL`.
+    /// The name and label of a row: `Springfield, IL`.
     pub fn called(&self, row: u32) -> String {
         self.names().of(row as usize).1.to_owned()
     }
 
-    /// The one row that is called so: by its name, or by its name and its kind.
+    /// The only row with this name, or name and label.
     ///
     /// # Errors
-    /// A sentence where there is none, or where there are several, or where not all names are read.
+    /// A sentence if there is none, if there are several, or if not all names are read.
     pub fn row_of(&self, typed: &str) -> Result<u32, String> {
         let names = self.names();
         let (typed, small) = (typed.trim(), small(typed.trim()));
@@ -109,7 +107,7 @@ impl RowNames {
     }
 }
 
-/// In small letters, letter by letter.
+/// Lower case, character by character.
 fn small(text: &str) -> String {
     text.chars().flat_map(char::to_lowercase).collect()
 }
@@ -118,7 +116,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A search of names for words; clones are the same search.
+/// A search of names for words; clones share its state.
 #[derive(Clone, Debug, Default)]
 pub struct NameSearch {
     words: Vec<String>,
@@ -127,35 +125,33 @@ pub struct NameSearch {
 
 #[derive(Debug, Default)]
 struct Hits {
-    /// Rows that were looked at.
     searched: usize,
-    /// Rows that are called so, whose name begins with the first word, and all others, each at most
+    /// Rows with exactly this name, rows whose name begins with the first word, and others, each at most
     /// [`NameSearch::MOST`].
     rows: [Vec<u32>; 3],
 }
 
 impl NameSearch {
-    /// Rows that are listed.
+    /// Maximum number of matches listed.
     pub const MOST: usize = 20;
 
-    /// For the words of a text.
     pub fn new(typed: &str) -> Self {
         Self { words: words(typed), hits: Arc::default() }
     }
 
-    /// Whether it is for the words of this text.
     pub fn is_for(&self, typed: &str) -> bool {
         self.words == words(typed)
     }
 
-    /// The best rows so far.
+    /// The best matches so far.
     pub fn rows(&self) -> Vec<u32> {
         lock(&self.hits).rows.iter().flatten().copied().take(Self::MOST).collect()
     }
 
-    /// Looks at the next rows that are read; whether more are, and `None` at the end of all.
+    /// Searches the next rows that have been read. Returns whether there are more, or `None` at the end of
+    /// all rows.
     pub fn go_on(&self, names: &RowNames) -> Option<bool> {
-        /// Rows for which the names are locked.
+        /// Rows searched while holding the lock.
         const STEP: usize = 1 << 14;
         let (names, mut hits) = (names.names(), lock(&self.hits));
         let end = names.ends.len().min(hits.searched + STEP);
@@ -171,12 +167,12 @@ impl NameSearch {
         (!self.words.is_empty() && (more || names.ended.is_none())).then_some(more)
     }
 
-    /// Where a row is listed that is called so: each word is in its name or its kind, and one in its name, as
-    /// a kind alone names no row.
+    /// The rank of a matching row. All words must occur in name or label, and at least one in the name,
+    /// because a label alone does not identify a row.
     fn place(&self, (name, called): (&str, &str)) -> Option<usize> {
         let bare = |word: &String| word.trim_end_matches(',').len();
         let name = small(name);
-        // Nearly all rows are left here.
+        // Nearly all rows are rejected here.
         self.words.iter().find(|word| name.contains(&word[..bare(word)]))?;
         let (first, called, all) = (self.words.first()?, small(called), self.words.join(" "));
         let fits = self.words.iter().all(|word| called.contains(word));
@@ -189,7 +185,7 @@ impl NameSearch {
         })
     }
 
-    /// How far it is, or what is missing; `None` once all rows were searched and listed.
+    /// Progress, or what is missing; `None` once all rows were searched and all matches are listed.
     pub fn note(&self, names: &RowNames) -> Option<String> {
         let (names, hits, total) = (names.names(), lock(&self.hits), names.cloud.len());
         let [searched, all] = [hits.searched, total].map(|rows| text::thousands(rows as u64));

@@ -1,4 +1,4 @@
-//! What is asked of the worker, and what comes of it.
+//! Submits runs to the worker, and handles its events.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub static FEATURE: Feature = Feature {
         match action {
             Action::Command(Command::Run) => {
                 app.asked_to_run = true;
-                // It takes the place of what runs.
+                // A run replaces the comparison.
                 app.session.contest.stop();
                 app.run();
             }
@@ -34,14 +34,14 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// Histogram, band and timeline of a run.
+/// Histograms, bands and timeline of a run.
 pub static DERIVE: Kind<App, Arc<RunRecord>, Derived> = Kind::new(Slot::Derive, "derive", App::derived);
 
 /// Whether an engine can run, on each of its devices.
 pub static PROBE: Kind<App, EngineId, Vec<EngineStatus>> =
     Kind { several: true, ..Kind::new(Slot::Probe, "probe", App::engine_probed) };
 
-/// The worker, which answers whole problems.
+/// The worker as a source of events.
 pub struct Runs(pub Arc<Worker>);
 
 impl Row<App> for Runs {
@@ -59,7 +59,7 @@ impl Row<App> for Runs {
 
     fn cancel(&self) -> Cancel<App> {
         Cancel::By(|app| {
-            // What runs may be done by now: the next engine is not to begin.
+            // The current run may be finished by now, and the next engine must not start.
             app.session.contest.stop();
             app.handles.worker.cancel();
         })
@@ -102,13 +102,13 @@ impl App {
         self.session.endings.run = None;
         self.handles.last_job += 1;
         let id = self.handles.last_job;
-        // How the last one ended is no longer of interest.
+        // How the last run ended is no longer relevant.
         self.session.log.withdraw("cancelled");
         self.session.running = Some(Running { id, stage: "starting".to_owned(), fraction: 0.0 });
         self.handles.worker.submit(Job { id, spec, cloud, query_cloud });
     }
 
-    /// Has a look at what can run here.
+    /// Starts checking which engines can run here.
     pub(in crate::app) fn probe_engines(&mut self) {
         for engine in registry::ENGINES {
             self.jobs.start(&PROBE, engine.id, move |_| {
@@ -138,9 +138,8 @@ impl App {
         found.unwrap_or_else(broken).into_iter().for_each(|status| self.session.note_engine(status));
     }
 
-    /// What the worker says.
     fn event(&mut self, event: Event) {
-        // What an older job still says is of no interest.
+        // Events of an older job are ignored.
         let current = self.session.running.as_ref().map(|running| running.id);
         match event {
             Event::Progress { id, stage, fraction } if Some(id) == current => {
@@ -150,7 +149,7 @@ impl App {
             }
             Event::Finished { id, record } if Some(id) == current => {
                 self.session.running = None;
-                // Rows of another cloud mean nothing in the one on screen.
+                // The record's rows must be those of the shown cloud.
                 if self.session.has_cloud(&record.cloud) {
                     self.finished(record);
                 }
@@ -168,7 +167,6 @@ impl App {
         }
     }
 
-    /// A whole run is done.
     pub(in crate::app) fn finished(&mut self, record: Arc<RunRecord>) {
         let summary = &record.summary;
         let said = format!(
@@ -190,7 +188,6 @@ impl App {
         self.contest_answered(&record);
     }
 
-    /// Shows a run, over the cloud that is shown.
     pub(in crate::app) fn show_run(&mut self, record: Arc<RunRecord>) {
         let named = !matches!(record.spec.queries, QuerySpec::All | QuerySpec::Count(_));
         let asked = Arc::clone(&record);
@@ -200,13 +197,13 @@ impl App {
         self.session.derived = None;
         self.session.timeline = TimelineView::default();
         self.reselect();
-        // The query stays the same when the user chose it, or it is a position.
+        // The query stays if the user chose it or it is at arbitrary coordinates.
         let chosen = self.session.live.chosen || self.session.picked == Some(Picked::Coordinates);
         let stays = match self.session.picked {
             Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
             Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
             Some(Picked::Coordinates) => None,
-            // Unless the queries were given as rows, a position or a file: then one of those is shown.
+            // But if the user listed the queries as rows, coordinates or a file, one of them is shown.
             Some(Picked::Row(_)) if chosen && !named => None,
             _ => {
                 self.pick_query(0);
@@ -221,7 +218,7 @@ impl App {
         self.session.live.chosen = chosen;
     }
 
-    /// What is drawn of a run is worked out.
+    /// Stores the derived histograms and timeline.
     fn derived(&mut self, record: Arc<RunRecord>, derived: Outcome<Derived>) {
         let Some(derived) = self.done("derive", derived) else { return };
         if self.session.has_record(&record) {
@@ -229,13 +226,13 @@ impl App {
         }
     }
 
-    /// Has the threads heard that live as long as the window.
+    /// Registers the long-lived threads as sources of events.
     pub(in crate::app) fn hear_threads(&mut self) {
         self.jobs.insert(Slot::Run, Runs(Arc::clone(&self.handles.worker)));
         self.jobs.insert(Slot::Ask, Asks(Arc::clone(&self.handles.asker)));
     }
 
-    /// Whether a load, a run or the recording of a lesson goes on, or a query is asked.
+    /// Whether a load, a run, a lesson's recording or a query is in progress.
     pub fn is_busy(&self) -> bool {
         self.session.running.is_some()
             || self.jobs.has(&LOAD)
@@ -244,13 +241,12 @@ impl App {
             || self.session.live.is_waiting()
     }
 
-    /// Whether what the window went on with at its start is there, or could not be had.
+    /// Whether the state restored at launch is shown, or failed to load.
     pub(in crate::app) fn has_begun(&self) -> bool {
         !self.jobs.has(&LOAD) && !self.jobs.has(&OPEN) && !self.session.live.is_waiting()
     }
 }
 
-/// Whether a cloud is the one that a spec names.
 fn is_of(cloud: &PointCloud, spec: &RunSpec) -> bool {
     // A recording may name its file relative to the folder it was made in.
     let whole = |source: &Source| match source {

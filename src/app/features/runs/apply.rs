@@ -1,4 +1,4 @@
-//! The one place that carries out what is asked of runs and recordings.
+//! Carries out actions on runs and recordings.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,11 +28,9 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// Two runs side by side.
 pub static COMPARE: Kind<App, (), Arc<Compared>> = Kind::new(Slot::Compare, "compare", App::compared);
 
 impl App {
-    /// Carries out what the pane asks for.
     fn runs_action(&mut self, action: RunsAction) {
         let runs = &mut self.session.runs;
         match action {
@@ -65,7 +63,7 @@ impl App {
         }
     }
 
-    /// A whole run was done here: it goes into the list.
+    /// Adds a finished run to the list.
     pub(in crate::app) fn keep_run(&mut self, record: &Arc<RunRecord>) {
         if self.session.runs.of_record(record).is_none() {
             let id = self.session.runs.add(None, false, SomeRun::Whole(Arc::clone(record)), None);
@@ -89,7 +87,7 @@ impl App {
         }
     }
 
-    /// Shows a run of the list in all panes, and what it asked on the left.
+    /// Shows a run of the list in all panes, and its problem in the left panel.
     pub(in crate::app) fn show_kept(&mut self, id: RunId) {
         let Some(kept) = self.session.runs.get(id) else { return };
         let run = kept.run.clone();
@@ -125,7 +123,7 @@ impl App {
         }
     }
 
-    /// Has the chosen two compared.
+    /// Starts comparing the two chosen runs.
     pub(in crate::app) fn compare_chosen(&mut self) {
         let runs = &mut self.session.runs;
         runs.compared = None;
@@ -133,15 +131,15 @@ impl App {
         self.jobs.start(&COMPARE, (), move |_| Arc::new(Compared::of(&a, &b)));
     }
 
-    /// Reads a recording, or the run of it that the path names.
+    /// Opens a recording, or the run of it that the path names.
     pub(in crate::app) fn open_recording(&mut self, path: &Path) {
         self.open_recording_for(path, None);
     }
 
-    /// The same, to show what a session showed of it.
+    /// The same, to restore a session's view of it.
     pub(in crate::app) fn open_recording_for(&mut self, path: &Path, resume: Option<SavedSession>) {
         let Some((file, run)) = recording::split_run(path) else { return };
-        // What is opened last is what is meant.
+        // The latest request wins.
         self.jobs.stop(&LOAD);
         self.session.endings.load = None;
         let (from, began) = (file.clone(), SystemTime::now());
@@ -154,14 +152,14 @@ impl App {
         self.jobs.start(&OPEN, Opening { path: file, run, began, resume, next: Vec::new() }, read);
     }
 
-    /// A recording is read.
+    /// Handles a recording that was read.
     pub(in crate::app) fn opened(
         &mut self,
         opening: Opening,
         result: Outcome<Result<(Recording, Kept), RecordingError>>,
     ) {
         let Opening { path, run, began, mut resume, next } = opening;
-        // What is opened instead, or next, does not undo it.
+        // If another file is being opened as well, its success must not clear this error.
         let about = if next.is_empty() && resume.is_none() { About::Data } else { About::Other };
         let ended = match result {
             Err(stopped) => Some(self.failed(about, format!("cannot open: {stopped}: {}", path.display()))),
@@ -179,7 +177,7 @@ impl App {
         if let Some(ended) = ended {
             self.load_failed(ended);
         }
-        // Without the recording, what the session showed may still be had from where it came from.
+        // Without the recording, the session's data may still be available at their source.
         if let Some(saved) = resume {
             self.resume(&saved, &[], None, None, path.parent());
         }
@@ -207,7 +205,7 @@ impl App {
         let mut ids = Vec::new();
         let (count, compared) = (recording.runs.len(), recording.compared);
         for Recorded { name, pinned, run } in recording.runs {
-            // Opened twice, it is there once.
+            // Runs that are already in the list are not added again.
             let known = self.session.runs.same(&run);
             self.session.runs.note_saved(known.as_slice());
             let id = known.unwrap_or_else(|| {
@@ -255,7 +253,7 @@ impl App {
                         "only the runs are opened, as what the window showed cannot be read: {why}: {}",
                         path.display()
                     );
-                    // What is shown of them does not undo it.
+                    // A success in showing the rest must not clear this warning.
                     self.session.log.warn(About::Other, said);
                 }
                 let Some(&(_, id)) = ids.get(shown) else { return };
@@ -263,7 +261,7 @@ impl App {
                 if count > 1 {
                     self.show(PaneKind::Runs);
                 }
-                // Whoever names one run means that one.
+                // A path to a single run selects it without a comparison.
                 if let (Some(compared), None) = (compared, asked) {
                     self.session.runs.chosen = compared.map(|at| ids.get(at).map(|(_, id)| *id));
                     self.compare_chosen();
@@ -275,13 +273,13 @@ impl App {
         }
     }
 
-    /// Whether the run that is shown was opened from a recording.
+    /// Whether the shown run was opened from a recording.
     pub(in crate::app) fn shows_recording(&self) -> bool {
         let kept = self.session.record.as_ref().and_then(|record| self.session.runs.of_record(record));
         kept.is_some_and(|kept| kept.from.is_some())
     }
 
-    /// A query that a recording does not answer is answered here: by the engine that there is, which is said.
+    /// For queries that a recording does not answer, falls back to an engine available here, and says so.
     pub(in crate::app) fn answer_here(&mut self, spec: &mut RunSpec) {
         if !self.shows_recording() {
             return;
@@ -304,7 +302,7 @@ impl App {
         }
     }
 
-    /// Runs that a recording would hold.
+    /// The runs that a recording would contain.
     pub(in crate::app) fn saved_runs(&self, which: Saved) -> Vec<(RunId, Recorded)> {
         let runs = &self.session.runs;
         let shown = self
@@ -326,7 +324,7 @@ impl App {
         runs.runs().iter().filter(wanted).map(recorded).collect()
     }
 
-    /// Writes a recording on a thread of its own, with progress and cancel.
+    /// Writes a recording in the background, with progress and cancel.
     pub(in crate::app) fn save_recording(
         &mut self,
         which: Saved,
@@ -347,7 +345,6 @@ impl App {
         })
     }
 
-    /// Two runs were compared.
     fn compared(&mut self, (): (), compared: Outcome<Arc<Compared>>) {
         if let Some(compared) = self
             .done("compare", compared)

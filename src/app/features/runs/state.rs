@@ -1,5 +1,5 @@
-//! The runs of this session and of recordings: the list of them, with the comparison of two ([`list`]); what
-//! is asked of them, and which go into a recording.
+//! Runs of this session and of opened recordings: the list, the comparison of two, actions, and the choice of
+//! runs to save.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,6 @@ pub enum Figure {
 }
 
 impl Figure {
-    /// The label in the chooser.
     pub fn text(&self) -> String {
         match self {
             Self::Histogram(Quantity::Repeats) => "Search, each repeat".to_owned(),
@@ -53,7 +52,7 @@ impl Default for RunsView {
     }
 }
 
-/// Which runs go into a recording.
+/// Which runs to save in a recording.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Saved {
     Shown,
@@ -63,10 +62,9 @@ pub enum Saved {
 }
 
 impl Saved {
-    /// All, as the menu lists them.
+    /// All choices, in menu order.
     pub const ALL: [Self; 4] = [Self::Shown, Self::Compared, Self::Pinned, Self::All];
 
-    /// As the menu says it.
     pub fn text(self) -> &'static str {
         match self {
             Self::Shown => "The shown run…",
@@ -77,56 +75,53 @@ impl Saved {
     }
 }
 
-/// What the pane asks for.
 #[derive(Clone, Debug)]
 pub enum RunsAction {
-    /// A run is to be shown in all panes.
+    /// Show a run in all panes.
     Show(RunId),
-    /// It stays when the list gets long, or not.
+    /// Pin or unpin a run: pinned runs stay when the list gets long.
     Pin(RunId, bool),
-    /// A name is being typed; `None` leaves the old one.
+    /// Edit a name; `None` discards it.
     Rename(Option<(RunId, String)>),
-    /// The name is to be taken as it is typed.
+    /// Apply the edited name.
     TakeName,
-    /// It is to be taken out of the list.
     Delete(RunId),
-    /// What was deleted last is to come back.
+    /// Restore the run deleted last.
     Undelete,
-    /// It is to be compared, or no more.
+    /// Add a run to the comparison, or remove it.
     Choose(RunId),
-    /// Exchanges A and B of the comparison.
+    /// Exchange A and B of the comparison.
     Swap,
-    /// Nothing is to be compared.
+    /// Clear the comparison.
     ChooseNone,
     SetView(RunsView),
 }
 
-// The list: every run by a name of its own, the pinned ones for as long as the window is open.
+// The list of runs with unique names; pinned ones stay as long as the window is open.
 
-/// Names a run of the list; later ones have larger numbers.
+/// Identifies a run of the list; later ones have larger numbers.
 pub type RunId = u64;
 
-/// Bytes of runs and their clouds, beyond which the oldest that are not pinned go.
+/// Memory limit for runs and their clouds, in bytes; the oldest unpinned runs are dropped beyond it.
 const MOST_BYTES: usize = 2 << 30;
 
-/// Runs, beyond which the oldest that are not pinned go.
+/// Limit on the number of runs; the oldest unpinned ones are dropped beyond it.
 const MOST_RUNS: usize = 100;
 
-/// A run of the list.
 #[derive(Clone, Debug)]
 pub struct KeptRun {
     /// Unique within this session.
     pub id: RunId,
-    /// What people call it; no other run of the list is called so.
+    /// Unique within the list.
     pub name: String,
-    /// Whether it stays when the list gets long.
+    /// Whether the run stays when the list gets long.
     pub pinned: bool,
     pub run: SomeRun,
-    /// Its search, all chunks together, repeat by repeat.
+    /// The spread of its total search times over repeats.
     pub search: Spread,
     /// The recording that it was opened from.
     pub from: Option<PathBuf>,
-    /// Whether the user had it run here, and no file has it.
+    /// Whether the user started the run here and it is in no file.
     pub unsaved: bool,
 }
 
@@ -143,13 +138,12 @@ impl KeptRun {
 pub struct RunList {
     runs: Vec<KeptRun>,
     last: RunId,
-    /// The run that was chosen last.
+    /// The run selected last.
     pub cursor: Option<RunId>,
-    /// The two that are compared, A and B.
     pub chosen: [Option<RunId>; 2],
-    /// Their comparison, once it is there.
+    /// The comparison, once computed.
     pub compared: Option<Arc<Compared>>,
-    /// The name that is being typed.
+    /// The name being edited.
     pub renaming: Option<(RunId, String)>,
     deleted: Option<(usize, KeptRun)>,
 }
@@ -164,12 +158,11 @@ impl RunList {
         self.runs.iter().find(|run| run.id == id)
     }
 
-    /// The run of a record.
     pub fn of_record(&self, record: &Arc<RunRecord>) -> Option<&KeptRun> {
         self.runs.iter().find(|run| run.run.record().is_some_and(|known| Arc::ptr_eq(known, record)))
     }
 
-    /// The run that is the same as one of a recording.
+    /// The run in the list that equals one of a recording.
     pub fn same(&self, run: &SomeRun) -> Option<RunId> {
         let same = |kept: &&KeptRun| {
             let known = &kept.run;
@@ -181,7 +174,7 @@ impl RunList {
         self.runs.iter().find(same).map(|kept| kept.id)
     }
 
-    /// Adds a run, as the newest.
+    /// Adds a run as the newest.
     pub fn add(&mut self, name: Option<String>, pinned: bool, run: SomeRun, from: Option<PathBuf>) -> RunId {
         self.last += 1;
         let name = self.free_name(&name.unwrap_or_else(|| run.head().title()), self.last);
@@ -198,7 +191,7 @@ impl RunList {
         self.last
     }
 
-    /// Gives a cloud that was opened to the runs that searched it, and whose recording has no points.
+    /// Attaches an opened cloud to the runs that searched it and whose recording lacks the points.
     pub fn complete(&mut self, cloud: &Arc<PointCloud>) {
         for kept in &mut self.runs {
             if let SomeRun::WithoutClouds { run, .. } = &kept.run
@@ -212,14 +205,13 @@ impl RunList {
         }
     }
 
-    /// The user had a run done here: it is lost with the window until a file has it.
+    /// Marks a run as unsaved: it is lost with the window until a file contains it.
     pub fn note_unsaved(&mut self, id: RunId) {
         self.runs.iter_mut().filter(|run| run.id == id).for_each(|run| run.unsaved = true);
     }
 
-    /// A file has these runs.
     pub fn note_saved(&mut self, ids: &[RunId]) {
-        // Also the one that was deleted while the file was being written.
+        // Also the run that was deleted while the file was being written.
         let deleted = self.deleted.as_mut().map(|(_, run)| run);
         self.runs
             .iter_mut()
@@ -228,12 +220,12 @@ impl RunList {
             .for_each(|run| run.unsaved = false);
     }
 
-    /// Runs that are lost with the window.
     pub fn unsaved(&self) -> usize {
         self.runs.iter().filter(|run| run.unsaved).count()
     }
 
-    /// Lets the oldest runs go that are not pinned, shown or compared, while there are too many; their names.
+    /// Drops the oldest runs that are neither pinned nor shown nor compared, while the list exceeds its
+    /// limits; returns their names.
     pub fn trim(&mut self, shown: Option<&Arc<RunRecord>>) -> Vec<String> {
         self.trim_to(MOST_RUNS, MOST_BYTES, shown)
     }
@@ -257,7 +249,7 @@ impl RunList {
         gone
     }
 
-    /// Bytes of all runs, each cloud once.
+    /// Memory of all runs in bytes, counting each cloud once.
     fn bytes(&self) -> usize {
         let mut seen = HashSet::new();
         let clouds =
@@ -267,7 +259,7 @@ impl RunList {
         points + self.runs.iter().map(|run| run.run.bytes()).sum::<usize>()
     }
 
-    /// Calls a run something else; an empty name is none.
+    /// Renames a run; an empty name is ignored.
     pub fn rename(&mut self, id: RunId, name: &str) {
         let name = name.trim();
         if name.is_empty() {
@@ -279,14 +271,13 @@ impl RunList {
         }
     }
 
-    /// Keeps a run for good, or not.
     pub fn pin(&mut self, id: RunId, pinned: bool) {
         if let Some(run) = self.runs.iter_mut().find(|run| run.id == id) {
             run.pinned = pinned;
         }
     }
 
-    /// Takes a run out; [`Self::restore`] puts it back.
+    /// Removes a run; [`Self::restore`] undoes it.
     pub fn delete(&mut self, id: RunId) {
         let Some(at) = self.runs.iter().position(|run| run.id == id) else { return };
         let run = self.runs.remove(at);
@@ -296,12 +287,12 @@ impl RunList {
         self.deleted = Some((at, run));
     }
 
-    /// What was deleted last.
+    /// Name of the run deleted last.
     pub fn deleted(&self) -> Option<&str> {
         self.deleted.as_ref().map(|(_, run)| run.name.as_str())
     }
 
-    /// Puts back what was deleted last.
+    /// Restores the run deleted last.
     pub fn restore(&mut self) {
         if let Some((at, mut run)) = self.deleted.take() {
             run.name = self.free_name(&run.name, run.id);
@@ -309,8 +300,7 @@ impl RunList {
         }
     }
 
-    /// Chooses a run for the comparison, or leaves it out again: the first is A, the second B, and a third
-    /// takes B's place.
+    /// Adds a run to the comparison, or removes it: the first is A, the second B, and a third replaces B.
     pub fn choose(&mut self, id: RunId) {
         let [a, b] = &mut self.chosen;
         if *a == Some(id) {
@@ -324,19 +314,19 @@ impl RunList {
         }
     }
 
-    /// The two runs that are compared, once both are chosen.
+    /// The runs A and B, once both are chosen.
     pub fn pair(&self) -> Option<[&KeptRun; 2]> {
         let [a, b] = self.chosen;
         Some([self.get(a?)?, self.get(b?)?])
     }
 
-    /// The name, or with a number where another run has it.
+    /// The name, with a number appended if another run has it.
     fn free_name(&self, name: &str, id: RunId) -> String {
         free_name(name, |name| self.runs.iter().any(|run| run.id != id && run.name == name))
     }
 }
 
-/// Queries that a band looks at, evenly chosen when there are more.
+/// Number of queries that a band is computed from, sampled evenly if there are more.
 const BAND_QUERIES: usize = 20_000;
 
 #[derive(Clone, Debug)]
@@ -344,11 +334,10 @@ pub struct Compared {
     /// Runs A and B.
     pub ids: [RunId; 2],
     pub comparison: Comparison,
-    /// What can be counted, in the order in which it is offered.
+    /// Available quantities, in the order of the chooser.
     pub quantities: Vec<Quantity>,
-    /// Of every quantity that a run has.
     pub histograms: Vec<(Quantity, Histogram)>,
-    /// Convergence of each; empty for engines without a history.
+    /// Convergence of each run; empty for engines that do not record it.
     pub bands: [Vec<Band>; 2],
 }
 
@@ -378,7 +367,7 @@ impl Compared {
         }
     }
 
-    /// A quantity's histogram, where a run has it.
+    /// The histogram of a quantity, if a run has it.
     pub fn histogram(&self, quantity: &Quantity) -> Option<&Histogram> {
         self.histograms.iter().find(|(known, _)| known == quantity).map(|(_, histogram)| histogram)
     }

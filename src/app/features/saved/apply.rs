@@ -1,4 +1,4 @@
-//! Saves a session: into a file, on a thread, and with the settings when the window closes.
+//! Saves sessions to files in the background, and with the settings when the window closes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,16 +24,16 @@ use crate::progress::Progress;
 use crate::run::EngineChoice;
 use crate::run::recording::{self, Recorded, Shown};
 
-/// Ranges of a selection, of sets, and of records that are queries, that are kept between two starts. They
-/// are written while the window waits.
+/// Maximum number of ranges of selections, sets and query rows saved with the settings, because the window
+/// waits for them to be written.
 const MOST_RANGES: usize = 20_000;
 
-/// What is kept between two starts.
+/// The session saved with the settings.
 #[derive(Debug, Serialize, Deserialize)]
 pub(in crate::app) struct Last {
-    /// The recording that has the runs, or the points of the cloud, where there is one.
+    /// The recording that contains the runs or the cloud's points, if any.
     pub file: Option<PathBuf>,
-    /// The session, without what `file` holds.
+    /// The session, without what `file` contains.
     pub saved: SavedSession,
 }
 
@@ -53,7 +53,7 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// Saves into the session's file; asks where there is none, or it is a session of other data.
+    /// Saves into the session's file; asks if there is none, or if it belongs to other data.
     fn save_session_again(&mut self) {
         match self.session_file().filter(|file| file.is_of(self.session.cloud.as_deref())).cloned() {
             None => self.start_export(ExportKind::Session),
@@ -65,8 +65,7 @@ impl App {
         }
     }
 
-    /// Writes a session on a thread of its own, with progress and cancel; once it is there, the next one goes
-    /// into the same file.
+    /// Saves a session in the background, with progress and cancel; later saves go to the same file.
     pub(in crate::app) fn save_session(&mut self, path: &Path, points: bool) -> Result<(), String> {
         if self.session.cloud.is_none() && self.session.runs.runs().is_empty() {
             return Err("There is nothing to save yet; load a cloud first.".to_owned());
@@ -87,20 +86,19 @@ impl App {
         })
     }
 
-    /// A session was written.
     pub(in crate::app) fn session_saved(&mut self, file: SessionFile) {
         self.state.remember(&file.path);
         self.session.file = Some(file);
         self.name_window();
     }
 
-    /// A session was opened; `alone` is whether all runs of the list are its own. Where others are there too,
-    /// the next save asks where: nobody said that they belong into this file.
+    /// Handles an opened session; `alone` says whether all runs of the list belong to it. If not, the next
+    /// save asks for a file, because the user may not want the other runs in this one.
     pub(in crate::app) fn session_opened(&mut self, file: SessionFile, alone: bool) {
         if let Some(exporting) = self.jobs.about_mut(&EXPORT)
             && matches!(exporting.what, Written::Session(_))
         {
-            // The one before it is still being written.
+            // The previous session is still being written.
             exporting.what = Written::Recording;
         }
         self.session.file = alone.then_some(file);
@@ -110,7 +108,7 @@ impl App {
         }
     }
 
-    /// Writes a recording on a thread of its own, with progress and cancel.
+    /// Writes a recording in the background, with progress and cancel.
     pub(in crate::app) fn write_recording(
         &mut self,
         what: Written,
@@ -132,8 +130,8 @@ impl App {
         Ok(())
     }
 
-    /// The file of the session, also while it is being written for the first time: it is there before the
-    /// window is gone.
+    /// The file of the session, even while it is first being written: it will be complete before the window
+    /// closes.
     fn session_file(&self) -> Option<&SessionFile> {
         match self.jobs.about(&EXPORT).map(|exporting| &exporting.what) {
             Some(Written::Session(file)) => Some(file),
@@ -141,8 +139,8 @@ impl App {
         }
     }
 
-    /// What the next start goes on with, as text. While nothing was open in this start, that is what this one
-    /// was to go on with: what is not there now, or was not waited for, may be there then.
+    /// The session to restore at the next launch, as text. If this launch has opened nothing, the one it
+    /// should have restored is kept, because its data may be available next time.
     pub fn put_down(&self) -> Option<String> {
         if self.session.cloud.is_none() {
             return self.last.clone();
@@ -167,23 +165,22 @@ impl App {
     }
 }
 
-// Whether the file of a session's cloud is still what it was. It is read again only where the system says
-// that it may be another, on a thread, with progress and cancel: a file may be as large as it likes.
+// Checks whether the file of a session's cloud has changed. The file, which may be large, is read again only
+// if its modification time or size suggests a change.
 
-/// A file that is read again, to see whether it has changed.
+/// A file being read again to detect changes.
 pub struct Checking {
     pub path: PathBuf,
     /// Of the cloud that was read from it.
     pub fingerprint: Fingerprint,
 }
 
-/// What has become of a file.
+/// The result of the check.
 pub enum Checked {
-    /// It is what it was, and the system says this of it.
+    /// Unchanged, with the file's current state.
     Same(Option<FileState>),
-    /// It is not, as the rest of a sentence.
+    /// Changed, as the end of a sentence.
     Other(&'static str),
-    /// Nobody wanted to know.
     Cancelled,
 }
 
@@ -194,9 +191,9 @@ pub static CHECK: Kind<App, Checking, Checked> = Kind {
 };
 
 impl App {
-    /// Says where the file of a session's cloud is gone, or another by now: what is shown are the points of
-    /// then. `read` is when these began to be read, where they were just read from that very file, and
-    /// `is_near` whether a source's file may be read unasked.
+    /// Reports if the file of a session's cloud is missing or has changed since it was saved. `read` is when
+    /// the points were read, if that was just now from this file; `is_near` says whether a source's file may
+    /// be read without asking.
     pub(in crate::app) fn compare_source(
         &mut self,
         saved: &SavedSession,
@@ -219,7 +216,7 @@ impl App {
             Some(now) if Some(now) == before || read.is_some_and(|read| now.is_before(read)) => {
                 Checked::Same(Some(now))
             }
-            // Also one that was put in its place with an older time.
+            // Even an older file may have replaced the original.
             now => match load(&source, drop_nonfinite, progress) {
                 Ok(cloud) if *cloud.fingerprint() == expected => Checked::Same(now),
                 Ok(_) => Checked::Other("has changed since"),
@@ -230,7 +227,7 @@ impl App {
         self.jobs.start(&CHECK, Checking { path, fingerprint }, work);
     }
 
-    /// What has become of the file is known.
+    /// Handles the result of the check.
     fn checked(&mut self, Checking { path, fingerprint }: Checking, found: Outcome<Checked>) {
         let unknown =
             |why: &str| format!("{why} whether the points are still those of their file: {}", path.display());
@@ -252,15 +249,15 @@ impl App {
 // Restores a saved session: shows its runs, loads its cloud again, then restores the views and the selection.
 
 impl App {
-    /// Goes on with what [`App::put_down`] gave. A text that it did not give only loads what the fields on
-    /// the left name.
+    /// Restores the text returned by [`App::put_down`]; for any other text, loads the data that the fields
+    /// name.
     pub fn pick_up(&mut self, text: &str) {
         self.last = Some(text.to_owned()).filter(|text| !text.is_empty());
         match serde_json::from_str::<Last>(text) {
             Ok(Last { file: Some(file), saved }) if file.exists() => {
                 self.open_recording_for(&file, Some(saved))
             }
-            // The folder of a recording that is gone still limits what its session opens.
+            // A missing recording's folder still limits which files its session may open.
             Ok(Last { file, saved }) if saved.cloud.is_some() => {
                 self.resume(&saved, &[], None, None, file.as_deref().and_then(Path::parent))
             }
@@ -268,10 +265,10 @@ impl App {
         }
     }
 
-    /// Shows what a session showed. `runs` are those of its file that are in the list, by their names there,
-    /// `held` is the cloud that the file has of what was shown, and `read` when the points began to be read,
-    /// where that was just now and from where they come from. `home` is the folder of the file, which may
-    /// name any file of this machine: outside, none is read until the user loads it.
+    /// Restores a session. `runs` are the runs of its file that are in the list, by their names in the file;
+    /// `held` is the cloud contained in the file; `read` is when the points began to be read, if that was
+    /// just now from their source. `home` is the folder of the file: files outside it are not read until the
+    /// user loads them.
     pub(in crate::app) fn resume(
         &mut self,
         saved: &SavedSession,
@@ -327,12 +324,12 @@ impl App {
                     }
                 }
             }
-            // Runs of which nothing was shown.
+            // The session had runs, but showed none.
             (None, None) => {}
         }
     }
 
-    /// What follows when the user loads a source: a session that waits for it.
+    /// The follow-up to loading a source: restore the session that waits for it, if any.
     pub(in crate::app) fn after_load(&mut self, source: &Source) -> Then {
         let waits = |saved: &SavedSession| {
             saved.cloud.as_ref().is_some_and(|cloud| data_file(&cloud.source) == data_file(source))
@@ -340,11 +337,11 @@ impl App {
         self.session.awaited.take().filter(|saved| waits(saved)).map_or(Then::Show, Then::Resume)
     }
 
-    /// The cloud of a session was read from where it came from.
+    /// Continues to restore a session whose cloud was loaded from its source.
     pub(in crate::app) fn resume_loaded(&mut self, saved: &SavedSession) {
         let Some(cloud) = &self.session.cloud else { return };
         if saved.cloud.as_ref().is_some_and(|known| known.fingerprint == *cloud.fingerprint()) {
-            // The run that was shown has its points now.
+            // The shown run gets its points.
             let shown = self
                 .session
                 .runs
@@ -363,10 +360,9 @@ impl App {
         self.session.log.warn(About::Data, said);
     }
 
-    /// The cloud, where the session's file has it, a run of the session, or the window. The same points may
-    /// have come from several files: those of the one that was shown are meant, or of one of its name, which
-    /// was moved with the session. Others stand in for it only where it is gone; where it is there, it is
-    /// read.
+    /// The session's cloud, if its file, one of its runs or the window has it. Equal points may come from
+    /// several files: the original file is preferred, or one of the same name that moved with the session.
+    /// Points from other files are used only if the original is missing; otherwise the original is read.
     fn known_cloud(
         &self,
         cloud: &SavedCloud,
@@ -386,7 +382,7 @@ impl App {
         (far < OTHER || gone()).then(|| Arc::clone(nearest))
     }
 
-    /// Views, query and selection as they were, of the cloud that is shown.
+    /// Restores views, query and selection for the shown cloud.
     fn settle(&mut self, saved: &SavedSession) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         let view = &saved.view;
@@ -394,7 +390,7 @@ impl App {
         if let (Source::File { path, .. }, Some(saved)) = (cloud.source(), &saved.cloud)
             && *cloud.source() != saved.source
         {
-            // Moved with the session.
+            // The file moved with the session.
             self.state.draft.path = path.display().to_string();
         }
         self.state.draft.selected_rows = view.selected_records(&cloud).into();
@@ -432,7 +428,7 @@ impl App {
                 selection.by.clone(),
             );
         }
-        // The scores of another file are not computed again: the session does not hold that file.
+        // The scores of another file are not computed again: the session does not contain that file.
         if matches!(view.color.by, ColorBy::Analysis(kind) if !kind.is_of_two())
             && self.session.analysed().is_none()
         {
@@ -464,10 +460,10 @@ impl App {
     }
 }
 
-/// What [`unlike`] gives of sources that have nothing to do with each other.
+/// The rank of unrelated sources.
 const OTHER: u8 = 2;
 
-/// 0 for the same source, 1 for a file of the same name elsewhere, else [`OTHER`].
+/// 0 for the same source, 1 for a file of the same name elsewhere, otherwise [`OTHER`].
 fn unlike(a: &Source, b: &Source) -> u8 {
     match (a, b) {
         _ if a == b => 0,
@@ -508,7 +504,7 @@ mod tests {
         let (path, fingerprint) = (PathBuf::from("far/large.csv"), cloud(3, 2, 1).fingerprint().clone());
         let jobs = &mut window.state_mut().jobs;
         jobs.start(&CHECK, Checking { path, fingerprint }, work);
-        // As if it had not begun yet, however slow this machine is.
+        // A start in the future, as if the task had just begun, however slow the machine is.
         jobs.began(Slot::Check, Instant::now() + Duration::from_secs(3_600));
         window.step();
         assert!(

@@ -1,4 +1,4 @@
-//! A session as it is saved: which state of the window goes into a file.
+//! Builds a saved session from the window's state, and restores parts of it.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ pub mod apply;
 pub mod state;
 
 impl SavedSession {
-    /// What a window shows.
+    /// The session that a window shows.
     pub fn of(state: &State, session: &Session) -> Self {
         let saved_unix = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
         let cloud = session.cloud.as_ref().map(|cloud| SavedCloud {
@@ -68,7 +68,7 @@ impl SavedSession {
 }
 
 impl SavedView {
-    /// What a window shows.
+    /// The views of a window.
     pub fn of(state: &State, session: &Session) -> Self {
         Self {
             draft: state.draft.clone(),
@@ -93,7 +93,7 @@ impl SavedView {
         }
     }
 
-    /// What does not depend on a cloud.
+    /// Restores what does not depend on a cloud.
     pub fn restore(&self, state: &mut State) {
         (state.convergence, state.counts, state.runs) =
             (self.convergence, self.counts.clone(), self.runs.clone());

@@ -1,8 +1,8 @@
 //! A saved session: what the window shows of a cloud and its runs. In a file it is `session.json` of a
-//! recording, which holds the runs themselves (`docs/recording.md`); the last one is also stored with the
-//! settings, so that the window reopens where it was closed.
+//! recording, which contains the runs (`docs/recording.md`); the last one is also stored with the settings,
+//! so that the window reopens where it was closed.
 //!
-//! | part | does |
+//! | type | contents |
 //! |---|---|
 //! | [`SavedSession`] | the cloud, the query, the selection, which runs are shown and compared |
 //! | [`SavedView`] | fields, axes, cameras, colours, layout, validated against the cloud |
@@ -39,24 +39,23 @@ pub struct SavedSession {
     pub schema_version: u32,
     /// When it was written, in seconds since 1970 UTC.
     pub saved_unix: u64,
-    /// Whether the recording should hold the points of its clouds.
+    /// Whether the recording should contain the points of its clouds.
     pub points: bool,
-    /// The cloud that is shown.
     pub cloud: Option<SavedCloud>,
-    /// The name of the run that is shown.
+    /// Name of the run shown.
     pub shown: Option<String>,
-    /// The names of the runs that are compared, A and B.
+    /// Names of the runs compared, A and B.
     #[serde(default)]
     pub compared: [Option<String>; 2],
     #[serde(default)]
     pub query: Option<SavedQuery>,
-    /// The neighbour that is selected in the table.
+    /// Rank of the neighbour selected in the table.
     #[serde(default)]
     pub rank: Option<usize>,
     /// The selection, which is separate from the query.
     #[serde(default)]
     pub selection: Option<SavedSelection>,
-    /// Selections that were given a name.
+    /// Named selections.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sets: Vec<SavedSet>,
     #[serde(default)]
@@ -70,9 +69,9 @@ pub struct SavedCloud {
     pub source: Source,
     /// Whether rows with NaN or ±∞ were dropped.
     pub drop_nonfinite: bool,
-    /// Hash of the points, to tell whether the source still has the same content.
+    /// Hash of the points, to detect changes of the source.
     pub fingerprint: Fingerprint,
-    /// Size and modification time of the file when it was read; `None` where unknown.
+    /// Size and modification time of the file when it was read; `None` if unknown.
     #[serde(default)]
     pub file: Option<FileState>,
 }
@@ -82,9 +81,9 @@ pub struct SavedCloud {
 pub enum SavedQuery {
     /// A row of the cloud.
     Row(u32),
-    /// A query of the shown run, where queries are a file of their own.
+    /// A query of the run shown, if queries come from a file of their own.
     Query(usize),
-    /// Any position, in the units of the data's file.
+    /// Free coordinates, in the units of the data's file.
     #[serde(rename = "place")]
     Coordinates(Vec<f64>),
 }
@@ -93,9 +92,9 @@ pub enum SavedQuery {
 pub struct SavedSelection {
     /// Rows of the cloud.
     pub rows: Ranges,
-    /// Queries of the shown run.
+    /// Queries of the run shown.
     pub queries: Ranges,
-    /// How they were chosen: "rectangle in Plane".
+    /// How they were selected: "rectangle in Plane".
     pub by: String,
 }
 
@@ -130,42 +129,41 @@ impl SavedSession {
     /// The text of its `session.json`.
     ///
     /// # Errors
-    /// Never in practice: all of it is plain data.
+    /// Never in practice, because a session is plain data.
     pub fn text(&self) -> Result<Vec<u8>, String> {
         serde_json::to_vec_pretty(self).map_err(|why| why.to_string())
     }
 }
 
-// The tiles of the centre as a tree of names, without the numbers that they have in memory.
+// The tiles of the centre as a tree of names, without their ids in memory.
 
-/// A tile and what is in it.
+/// A tile and its contents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Layout {
     Pane(PaneKind),
-    /// One behind the other.
+    /// Tabs in one place.
     Tabs {
         /// From left to right.
         children: Vec<Layout>,
-        /// The place of the one in front.
+        /// Index of the active tab.
         front: usize,
     },
-    /// Side by side, from left to right.
+    /// From left to right.
     Row(Vec<Share>),
-    /// From the top down.
+    /// From top to bottom.
     Column(Vec<Share>),
 }
 
 /// A tile of a row or a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {
-    /// Its room, as a multiple of a usual tile's.
+    /// Its size, as a multiple of a normal tile's.
     pub share: f32,
-    /// What is in it.
     pub of: Layout,
 }
 
-/// Shares that leave room for the others.
+/// Shares that leave room for other tiles.
 const SHARES: std::ops::RangeInclusive<f32> = 0.05..=20.0;
 
 fn sane(share: f32) -> f32 {
@@ -173,7 +171,7 @@ fn sane(share: f32) -> f32 {
 }
 
 impl Layout {
-    /// What is in a tree; `None` where it is empty.
+    /// The layout of a tree; `None` if it is empty.
     pub fn of(tree: &Tree<PaneKind>) -> Option<Self> {
         Self::of_tile(&tree.tiles, tree.root?, &mut HashSet::new())
     }
@@ -203,8 +201,7 @@ impl Layout {
         })
     }
 
-    /// The tree; the usual one where no pane is in this. A pane that is there twice is there once, and room
-    /// is never nothing.
+    /// The tree, or the default one if no pane is left. Duplicate panes are dropped, and shares are clamped.
     pub fn tree(&self) -> Tree<PaneKind> {
         let mut tiles = Tiles::default();
         match self.insert(&mut tiles, &mut HashSet::new()) {
@@ -251,7 +248,7 @@ impl Layout {
     }
 }
 
-// Ascending numbers, of which neighbours are written as one range: most selections are a few of these.
+// Ascending numbers as ranges: most selections consist of few.
 
 /// First and last of each range.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -259,7 +256,7 @@ impl Layout {
 pub struct Ranges(Vec<(u64, u64)>);
 
 impl Ranges {
-    /// Of numbers that ascend.
+    /// From ascending numbers.
     pub fn of(numbers: impl IntoIterator<Item = u64>) -> Self {
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for number in numbers {
@@ -271,7 +268,7 @@ impl Ranges {
         Self(ranges)
     }
 
-    /// The numbers below `end`, ascending, each once; ranges that go back are left out.
+    /// The numbers below `end`, ascending; ranges out of order are ignored.
     pub fn below(&self, end: u64) -> Vec<u64> {
         let (mut numbers, mut next) = (Vec::new(), 0);
         for &(first, last) in &self.0 {
@@ -284,7 +281,7 @@ impl Ranges {
         numbers
     }
 
-    /// Those of some ascending numbers that are in the ranges.
+    /// The given ascending numbers that are in the ranges.
     pub fn among(&self, numbers: impl IntoIterator<Item = u64>) -> Vec<u64> {
         let mut ranges = self.0.iter().peekable();
         let mut there = Vec::new();
@@ -299,25 +296,25 @@ impl Ranges {
         there
     }
 
-    /// How many ranges there are.
+    /// Number of ranges.
     pub fn count(&self) -> usize {
         self.0.len()
     }
 }
 
-// How a session looks: fields on the left, axes and cameras, colours, layout. What a file says is held
-// against the cloud before anything is drawn by it.
+// The view of a session: fields, axes and cameras, colours, layout. Values from a file are validated against
+// the cloud before use.
 
-/// See the module. What is not in a file is as at the first start.
+/// The saved view; fields missing in a file have the defaults of the first launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct SavedView {
     pub draft: Draft,
-    /// Records that are queries of the next run, where they are too many to be typed.
+    /// Records that are queries of the next run, if they are too many to type.
     pub selected_records: Ranges,
     pub plane: PlaneView,
     pub space: SpaceView,
-    /// Which columns of the file say what a row is.
+    /// The roles of the file's columns.
     pub roles: Roles,
     /// The numeric columns that are not coordinates, with the reason.
     pub left_out: Vec<LeftOut>,
@@ -332,23 +329,23 @@ pub struct SavedView {
     /// The walk through the query's search.
     pub walk: WalkView,
     pub runs: RunsView,
-    /// Which part of the run's time is shown.
+    /// The visible part of the run's time.
     pub timeline: TimelineView,
-    /// Tiles of the centre; `None` leaves them as they are.
+    /// Tiles of the centre; `None` leaves them unchanged.
     pub layout: Option<Layout>,
-    /// The pane that is shown alone where there is no room for tiles.
+    /// The pane to show if there is no room for tiles.
     pub pane: Option<PaneKind>,
     /// Whether the left and the right panel are hidden.
     pub hidden: [bool; 2],
 }
 
 impl SavedView {
-    /// The fields on the left, which name what the rest is of.
+    /// The fields of the left panel.
     pub fn draft(&self) -> Draft {
         self.draft.clone()
     }
 
-    /// Plane and Space as they can be shown of a cloud, projected or not.
+    /// The views of Plane and Space, adjusted to the cloud or its projection.
     pub fn views(&self, cloud: &PointCloud) -> (PlaneView, SpaceView) {
         let projected = self.is_projected(cloud);
         let axes = if projected { DIRECTIONS } else { cloud.dims() };
@@ -376,14 +373,13 @@ impl SavedView {
     pub fn selected_records(&self, cloud: &PointCloud) -> Vec<u64> {
         match cloud.records() {
             None => self.selected_records.below(cloud.len() as u64),
-            // Records reach as far as the file, which may be far beyond its rows.
+            // Record numbers may be far larger than the number of rows.
             Some(records) => self.selected_records.among(records.map(u64::from)),
         }
     }
 }
 
-/// Whether a window is somewhere about the cloud: farther away there is nothing, and numbers lose their
-/// meaning.
+/// Whether a window is near the cloud: far away it would be empty and imprecise.
 fn is_near(window: &PlaneWindow, cloud: &PointCloud) -> bool {
     const FAR: f64 = 1e6;
     let reach = cloud

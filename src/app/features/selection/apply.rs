@@ -1,5 +1,4 @@
-//! Where the selection changes: at once where that is little work, else on a thread, one change after the
-//! other.
+//! Changes the selection: small changes at once, larger ones in the background, one after another.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -50,11 +49,10 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// A change of the selection, and those that build on it.
+/// A change of the selection, with changes queued after it.
 pub struct Selecting {
-    /// Whether it only finds again what was selected: no step to undo.
+    /// Whether it only recomputes the selection, and is not an undo step.
     pub quiet: bool,
-    /// What comes after it.
     pub waiting: VecDeque<Change>,
 }
 
@@ -65,7 +63,7 @@ pub static SELECT: Kind<App, Selecting, Option<(Selection, Facts)>> = Kind {
     ..Kind::new(Slot::Select, "select", App::selected)
 };
 
-/// Rows; `None` if finding them was cancelled.
+/// Rows; `None` if cancelled.
 pub type Rows = Result<Option<Vec<u32>>, RunError>;
 
 /// All rows within a distance of an answer's query.
@@ -78,7 +76,6 @@ pub static NEARBY: Kind<App, (Answered, f64), Rows> = Kind {
 };
 
 impl App {
-    /// Carries out what panes ask of the selection.
     pub(in crate::app) fn select(&mut self, action: SelectAction) {
         match action {
             SelectAction::Choose { what, how, by } => self.choose(what, how, by),
@@ -108,7 +105,7 @@ impl App {
     }
 
     fn hover(&mut self, hovered: Option<Hovered>) {
-        // What is still searched for is where the pointer was.
+        // A pending search is for an earlier pointer position.
         self.jobs.stop(&HOVER);
         let session = &mut self.session;
         session.hovered = hovered;
@@ -124,7 +121,7 @@ impl App {
         }
     }
 
-    /// Shows the selected rows as large as they fit into Plane and Space.
+    /// Zooms Plane and Space to the selected rows.
     fn zoom_to_selection(&mut self) {
         let Some(scene) = self.session.scene() else { return };
         let drawn = scene.data();
@@ -150,7 +147,7 @@ impl App {
             .map_or(Vec2::splat(400.0), |rect| rect.size())
             .max(Vec2::splat(80.0));
         let units = (half(axes[0]) / f64::from(size.x)).max(half(axes[1]) / f64::from(size.y)) * 2.0 * 1.25;
-        // A single place is shown at the scale that there is.
+        // A single position keeps the current scale.
         let units = if units > 0.0 {
             Some(units)
         } else {
@@ -199,12 +196,12 @@ impl App {
         let builds_on = how != How::Replace || matches!(change.what, Choice::Rest | Choice::Neighbors);
         match self.jobs.about_mut(&SELECT) {
             Some(selecting) if builds_on => selecting.waiting.push_back(change),
-            // What is replaced need not be finished first.
+            // A replaced change need not finish.
             _ => self.change_selection(change, VecDeque::new(), false),
         }
     }
 
-    /// Adds the neighbours of what is selected, or says why there are none.
+    /// Adds the neighbours of the selected queries, or says why there are none.
     fn grow_selection(&mut self) {
         let session = &mut self.session;
         let sentence = match (session.selection.is_empty(), &session.record) {
@@ -241,7 +238,6 @@ impl App {
         self.jobs.start(&SELECT, Selecting { quiet, waiting }, move |progress| change.apply(&base, progress));
     }
 
-    /// Cancel, while a change is worked out.
     fn cancel_selecting(&mut self) {
         if self.jobs.stop(&SELECT) {
             self.session.log.info("cancelled");
@@ -254,7 +250,7 @@ impl App {
         }
     }
 
-    /// A change is worked out.
+    /// Handles a computed change.
     fn selected(
         &mut self,
         Selecting { quiet, waiting }: Selecting,
@@ -277,7 +273,7 @@ impl App {
         self.session.log.settle(About::Selection);
     }
 
-    /// Another run is shown: the selected rows stay, and its queries are found for them.
+    /// Recomputes the selected queries for another run; the rows stay.
     pub(in crate::app) fn reselect(&mut self) {
         self.history.skip();
         self.hover(self.session.hovered);
@@ -285,7 +281,7 @@ impl App {
         self.select_again(&selection, &facts);
     }
 
-    /// Brings back what was selected, whose queries are those of the run that is shown, or of another one.
+    /// Restores a selection, recomputing its queries if another run is shown.
     pub(in crate::app) fn restore_selection(
         &mut self,
         selection: &Selection,
@@ -300,7 +296,7 @@ impl App {
         }
     }
 
-    /// Selects rows and queries that were selected once: no step to undo.
+    /// Restores selected rows and queries without an undo step.
     pub(in crate::app) fn select_these(&mut self, rows: Vec<u32>, queries: Vec<u32>, by: String) {
         self.replace_selection(Choice::These { rows, queries }, by);
     }
@@ -320,7 +316,7 @@ impl App {
 
     fn select_again(&mut self, selection: &Selection, facts: &Facts) {
         self.jobs.stop(&SELECT);
-        // Its rows stay in sight while queries are found for them.
+        // The rows stay visible while queries are computed.
         let rows = Selection {
             rows: Arc::clone(selection.rows()),
             queries: Arc::default(),
@@ -333,7 +329,7 @@ impl App {
         }
     }
 
-    /// Another cloud is shown, whose rows are others.
+    /// Clears the selection and the named sets, because another cloud is shown.
     fn forget_selection(&mut self) {
         self.jobs.stop(&SELECT);
         self.history.clear();
@@ -344,7 +340,7 @@ impl App {
 }
 
 impl App {
-    /// Has them found for the distance that is typed.
+    /// Starts finding rows within the typed distance.
     fn select_nearby(&mut self) {
         let Some(of) = self.session.answered.clone() else { return };
         let radius = self.session.nearby.radius(of.record.spec.metric);

@@ -1,9 +1,9 @@
-//! What is selected, and what comes of a change of it.
+//! The selection, and computing its changes.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | the selection, what is shown of it, named sets, what is asked of them |
-//! | `apply` | carries out changes: at once where that is little work, else on a thread |
+//! | `state` | the selection, facts about it, named sets, actions |
+//! | `apply` | makes changes, large ones in the background |
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ use crate::run::RunRecord;
 pub mod apply;
 pub mod state;
 
-/// A change of a selection, with all that it is worked out from.
+/// A change of a selection, with all inputs.
 #[derive(Clone, Debug)]
 pub struct Change {
     pub what: Choice,
@@ -31,12 +31,11 @@ pub struct Change {
     pub cloud: Arc<PointCloud>,
     /// The run whose queries are selected.
     pub record: Option<Arc<RunRecord>>,
-    /// The picked query's answer.
     pub answered: Option<Answered>,
 }
 
 impl Change {
-    /// Whether it is worth a thread: more than a frame's work.
+    /// Whether the change takes longer than a frame.
     pub fn is_large(&self, base: &Selection) -> bool {
         const ROWS: usize = 100_000;
         const QUERIES: usize = 2_000;
@@ -46,7 +45,7 @@ impl Change {
             Choice::Queries(queries) => (queries.len(), queries.len()),
             Choice::These { rows, queries: chosen } => (rows.len(), rows.len().min(queries) + chosen.len()),
             Choice::Measure(..) => (queries, queries),
-            // As much as may come of it.
+            // An upper bound of the result.
             Choice::Within(_) | Choice::Valued(..) | Choice::Between { .. } => (self.cloud.len(), queries),
             Choice::All | Choice::Rest => (self.cloud.len(), queries),
             Choice::Neighbors => {
@@ -57,7 +56,7 @@ impl Change {
         rows + base.rows().len() > ROWS || asked + base.queries().len() > QUERIES || queries > 20 * ROWS
     }
 
-    /// The selection after it, and what is shown of that; `None` when it was cancelled.
+    /// The new selection with its facts; `None` if cancelled.
     pub fn apply(self, base: &Selection, progress: &dyn Progress) -> Option<(Selection, Facts)> {
         let record = self.record.clone();
         let cloud = Arc::clone(&self.cloud);

@@ -1,4 +1,4 @@
-//! The sheet of shortcuts is opened and closed.
+//! Opens and closes the shortcut sheet.
 
 use super::shortcuts_ui;
 use crate::app::context::app::Feature;

@@ -1,6 +1,6 @@
-//! The sheet of shortcuts.
+//! The shortcut sheet.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
 //! | `apply` | opens and closes it |
 
@@ -11,9 +11,7 @@ use crate::app::prelude::*;
 
 pub mod apply;
 
-// The sheet of shortcuts, made from the commands.
-
-/// The sheet, when it is open.
+/// Draws the sheet, which is generated from the commands, while it is open.
 pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     if !session.help {
         return;
@@ -85,7 +83,7 @@ pub fn shortcuts_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut
     }
 }
 
-/// Keys that scroll the sheet, which has nothing else to do with them.
+/// Scrolls by keys, which the sheet does not need otherwise.
 fn scrolled_by_keys(ui: &Ui) {
     let (line, page) = (3.0 * ui.spacing().interact_size.y, 0.9 * ui.clip_rect().height());
     let keys = [

@@ -1,4 +1,4 @@
-//! A file with rows that can be no points: it is opened without them, or not.
+//! Opens a file without its unusable rows, or not.
 
 use super::state::UnusableAction;
 use super::unusable_ui;
@@ -19,7 +19,7 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// Goes on with the load, or says why there is none.
+    /// Continues the load, or reports why it failed.
     fn unusable_action(&mut self, action: UnusableAction) {
         let Some(dialog) = self.session.unusable.take() else { return };
         let runs = !matches!(dialog.then, Then::Show | Then::Resume(_));

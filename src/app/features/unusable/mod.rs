@@ -1,8 +1,8 @@
-//! Rows of a file that can be no points: it is opened without them, or not.
+//! The dialog that offers to open a file without rows that are unusable as points.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | the question |
+//! | `state` | the dialog's state and actions |
 //! | `apply` | loads the file without these rows, or not |
 
 use crate::app::features::unusable::state::UnusableAction;
@@ -11,9 +11,7 @@ use crate::app::prelude::*;
 pub mod apply;
 pub mod state;
 
-// The question whether a file is opened without the rows that can be no points.
-
-/// The question, when it is open. Enter opens, Escape closes.
+/// Draws the dialog while it is open. Enter opens the file, Escape closes the dialog.
 pub fn unusable_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(dialog) = &session.unusable else { return };
     let modal = Modal::new(Id::unique("unusable")).show(ui.ctx(), |ui| {
@@ -31,7 +29,7 @@ pub fn unusable_ui(ui: &Ui, session: &Session, palette: &Palette, actions: &mut 
         ui.horizontal(|ui| {
             let open = ui.button("Open without them");
             let close = ui.button("Close").on_hover_text("Open nothing; what is shown stays.");
-            // When it opens, Enter is its first button's.
+            // In the first frame, Enter presses the first button.
             if !open.has_focus() && !close.has_focus() && ui.memory(|memory| memory.focused().is_none()) {
                 open.request_focus();
             }

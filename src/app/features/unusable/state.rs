@@ -1,33 +1,30 @@
-//! A file with rows that can be no points: whether it is opened without them.
+//! State of the dialog that offers to open a file without its unusable rows.
 
 use crate::app::model::after_load::Then;
 use crate::cloud::{CloudError, Source, Unusable, UnusableRow};
 use crate::text;
 
-/// The question, while it is open.
 #[derive(Clone, Debug)]
 pub struct UnusableDialog {
     pub source: Source,
     pub unusable: Box<Unusable>,
-    /// The line of the first of them, in text.
+    /// The line of the first of them, in text files.
     line: Option<u64>,
-    /// The error that it is where nobody opens it without them.
+    /// The error to report if the user declines.
     pub error: String,
     pub then: Then,
 }
 
-/// What the question is answered by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnusableAction {
-    /// It is opened without the rows.
+    /// Open the file without the rows.
     Open,
-    /// It is not opened.
+    /// Do not open the file.
     Close,
 }
 
 impl UnusableDialog {
-    /// Asks about a load that was to end in `then`; `None` where nothing is left of the file, or it is
-    /// another error.
+    /// A dialog for a load that continues with `then`; `None` if no row is usable, or for other errors.
     pub fn new(source: &Source, why: &CloudError, error: String, then: &Then) -> Option<Self> {
         match (source, why) {
             (Source::File { .. }, CloudError::NonFinite { unusable, line, .. })
@@ -56,7 +53,7 @@ impl UnusableDialog {
         )
     }
 
-    /// Why, row by row, and how many more there are.
+    /// The reasons, row by row, and the number of further rows.
     pub fn reasons(&self) -> Vec<String> {
         let reason = |(at, of): (usize, &UnusableRow)| {
             let line = self
@@ -76,7 +73,7 @@ impl UnusableDialog {
     }
 }
 
-/// Numbers of rows, as ranges; of many the first, and an ellipsis.
+/// Row numbers as ranges; a long list ends with an ellipsis.
 pub fn listed(ranges: impl Iterator<Item = std::ops::Range<u64>>, most: usize) -> String {
     let one = |range: std::ops::Range<u64>| match range.end - range.start {
         1 => text::thousands(range.start),

@@ -1,4 +1,4 @@
-//! The walk through the picked query's search: what is asked of it, and what happens of it in every frame.
+//! Handles actions of the walk through the picked query's search, and updates it each frame.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::app::prelude::*;
 use crate::knn::Walk;
 use crate::run::{RunError, analysis};
 
-/// The most seconds that a step is shown while the walk plays, and that all of them are.
+/// Maximum duration of a step, and of the whole walk, during playback, in seconds.
 const STEP_SECS: f64 = 0.6;
 
 const WALK_SECS: f64 = 30.0;
@@ -39,7 +39,7 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// The way of an answer's search through an index; `None` where it has none.
+/// The walk of an answer's search through an index; `None` if there is none.
 pub static WALK: Kind<App, Answered, Result<Option<Walk>, RunError>> = Kind {
     noticed: NOTICED,
     purpose: |_, fraction| {
@@ -65,15 +65,14 @@ impl App {
         }
     }
 
-    /// Goes so many steps on, or back.
+    /// Moves by this many steps.
     fn step_walk(&mut self, by: isize) {
         let Walked::Ready(walked) = &self.session.walked else { return };
         let at = walked.at(self.state.walk).saturating_add_signed(by);
         self.walk_action(WalkAction::Seek(at));
     }
 
-    /// Shows one step after the other, from the first when the last is shown; or stays at the one that is
-    /// shown.
+    /// Starts playback, at the end from the first step, or stops it.
     fn play_walk(&mut self) {
         let Walked::Ready(walked) = &self.session.walked else { return };
         if self.session.walking.take().is_some() {
@@ -90,15 +89,15 @@ impl App {
 
     fn seek_walk(&mut self, at: usize) {
         let Walked::Ready(walked) = &self.session.walked else { return };
-        // At the end it stays there, whatever the next query's search is like.
+        // At the end, stay at the end for following queries as well.
         self.state.walk.at = (at < walked.last()).then_some(at);
     }
 
-    /// Has the walk worked out where it is to be shown, and moves on one that plays.
+    /// Starts computing the walk if it should be shown, and advances playback.
     fn want_walk(&mut self) {
         self.walk_on();
         if matches!(&self.session.walked, Walked::Ready(walked) if !walked.drawn) {
-            // A picture of what was there.
+            // A copy for a picture is not updated.
             return;
         }
         let wanted = match wanted(self.state.walk, &self.session) {
@@ -108,8 +107,7 @@ impl App {
                 self.session.walking = None;
                 self.session.walked = match other {
                     Err(why) => Walked::Missing(why),
-                    // While an answer is on its way, the walk before stays: boxes that come and go would
-                    // flicker.
+                    // Until the next answer arrives, the previous walk stays, to avoid flicker.
                     Ok(_) if self.state.walk.shown && matches!(self.session.walked, Walked::Ready(_)) => {
                         return;
                     }
@@ -123,8 +121,7 @@ impl App {
             Walked::Failed(of, _) => *of == wanted,
             Walked::Hidden | Walked::Missing(_) | Walked::Working => false,
         };
-        // One that is under way for a query that was dragged on is finished first, so that somebody who drags
-        // sees boxes follow.
+        // During a drag, a walk in progress is finished first, so that boxes follow the query.
         if is_there || self.jobs.has(&WALK) {
             return;
         }
@@ -135,7 +132,6 @@ impl App {
         self.jobs.start(&WALK, wanted, move |progress| analysis::walk(&record, query, &resident, progress));
     }
 
-    /// Takes in a walk.
     fn walk_done(&mut self, of: Answered, walk: Outcome<Result<Option<Walk>, RunError>>) {
         let Some(walk) = self.done("walk", walk) else {
             self.session.walked = Walked::Failed(of, "The steps of the search were not recorded.".to_owned());
@@ -150,14 +146,13 @@ impl App {
         };
     }
 
-    /// Gives up a walk that is worked out, and the wish for it.
     fn cancel_walk(&mut self) {
         self.jobs.stop(&WALK);
         self.state.walk.shown = false;
         self.session.log.info("cancelled");
     }
 
-    /// Whether the walk that is shown is still worked out.
+    /// Whether the walk is being computed.
     pub fn is_walking(&self) -> bool {
         self.jobs.has(&WALK) || matches!(self.session.walked, Walked::Working)
     }
@@ -179,7 +174,7 @@ impl App {
     }
 }
 
-/// How long a step of a walk is shown.
+/// Duration of a step during playback, in seconds.
 fn step_secs(last: usize) -> f64 {
     (WALK_SECS / last.max(1) as f64).min(STEP_SECS)
 }

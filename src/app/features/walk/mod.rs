@@ -1,11 +1,11 @@
-//! The walk through the picked query's search: which boxes or clusters it looked into, in which order, and
-//! which it left out.
+//! The walk through the picked query's search: which boxes or clusters it visited, in which order, and which
+//! it pruned.
 //!
-//! | part | does |
+//! | module | role |
 //! |---|---|
-//! | `state` | the steps, which of them is shown, what is asked of it |
-//! | `apply` | has it recorded, shows it, plays it |
-//! | `paint` | the boxes or spheres, and the points of the leaf or cluster that is visited |
+//! | `state` | the steps, the current step, actions |
+//! | `apply` | computes, shows and plays it |
+//! | `paint` | the boxes or spheres, and the points of the visited leaf or cluster |
 
 use egui::text::LayoutJob;
 use egui::{Slider, StrokeKind, TextStyle};
@@ -25,16 +25,16 @@ pub mod apply;
 pub mod paint;
 pub mod state;
 
-// Whether there is a walk to be shown of the picked query's answer.
+// Whether the picked query's answer has a walk.
 
-/// The answer whose walk is to be shown; `None` where none is.
+/// The answer whose walk should be shown, if any.
 ///
 /// # Errors
-/// Why there is no walk, and what to do about it, as a sentence.
+/// Why there is no walk, and a remedy, as a sentence.
 pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, String> {
     let Some(scene) = session.scene().filter(|_| view.shown) else { return Ok(None) };
     let Some(answered) = &session.answered else {
-        // A reply is on its way.
+        // A reply is pending.
         return if session.live.is_waiting() {
             Ok(None)
         } else {
@@ -67,8 +67,8 @@ pub fn wanted(view: WalkView, session: &Session) -> Result<Option<Answered>, Str
     }
 }
 
-/// The fields by which an engine that has a walk answers the same question, and the words for it; `None`
-/// where nothing would do.
+/// The fields for answering the same problem with an engine that records a walk, and a button text; `None` if
+/// no engine fits.
 pub fn remedy(draft: &Draft, session: &Session) -> Option<(String, Draft)> {
     let record = &session.answered.as_ref()?.record;
     if session.scene()?.dims() > AXES {
@@ -85,16 +85,16 @@ pub fn remedy(draft: &Draft, session: &Session) -> Option<(String, Draft)> {
     Some((format!("Answer with {}", engine.id), fixed))
 }
 
-// Over Plane and Space: where the walk is, what brings it elsewhere, and what happened in the step.
+// Controls above Plane and Space: position, buttons, and the description of the step.
 
-/// Panes lower than this show the sentence alone, and no more of it than two lines.
+/// Below this height, a pane shows only the sentence, in at most two lines.
 const LOW: f32 = 330.0;
 
-/// Panes narrower than this have room for a sentence of two lines, so that the picture does not jump from
-/// step to step.
+/// Below this width, a pane reserves two lines for the sentence, so that the picture does not move between
+/// steps.
 const NARROW: f32 = 720.0;
 
-/// Whether the walk is shown, among the other controls of a pane.
+/// The checkbox that shows the walk.
 pub fn show_ui(ui: &mut Ui, state: &State, actions: &mut Actions) {
     let mut shown = state.walk.shown;
     let keys = Command::ShowWalk.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
@@ -107,8 +107,8 @@ pub fn show_ui(ui: &mut Ui, state: &State, actions: &mut Actions) {
     }
 }
 
-/// The scrubber and what happened, or why there is no walk; nothing where none is shown. `numbered` is
-/// whether leaves have the numbers of their turns.
+/// The scrubber and the description of the step, or why there is no walk. `numbered` says whether leaves show
+/// the order of visits.
 pub fn walk_ui(
     ui: &mut Ui,
     state: &State,
@@ -195,7 +195,7 @@ fn scrubber_ui(
     });
 }
 
-/// A command as a small button with a name to be read out.
+/// A command as a small button with an accessible name.
 fn button_ui(ui: &mut Ui, text: &str, command: Command, enabled: bool, actions: &mut Actions) {
     let keys = command.shortcut().map(|keys| keys_text(ui.ctx(), &keys)).unwrap_or_default();
     let response =
@@ -206,12 +206,12 @@ fn button_ui(ui: &mut Ui, text: &str, command: Command, enabled: bool, actions: 
     }
 }
 
-/// What the boxes' colours mean.
+/// The legend of the boxes' colours.
 fn legend_ui(ui: &mut Ui, walked: &Walkthrough, numbered: bool, palette: &Palette) {
     let colors = Colors::of(palette);
     let [leaf, _] = walked.leaf();
     let visited = format!("{leaf}, visited{}", if numbered { ", with its turn" } else { "" });
-    // Clusters are in no nodes.
+    // Clusters have no nodes.
     let nodes = walked.walk.regions.iter().any(|region| matches!(region.part, Part::Node { .. }));
     ui.horizontal_wrapped(|ui| {
         for (stroke, name) in [
@@ -229,7 +229,7 @@ fn legend_ui(ui: &mut Ui, walked: &Walkthrough, numbered: bool, palette: &Palett
 }
 
 fn entry_ui(ui: &mut Ui, stroke: Stroke, name: &str, palette: &Palette) {
-    // Its width is known beforehand, so that it goes to the next line as a whole.
+    // The width is computed first, so that the entry wraps as a whole.
     let (sample, gap) = (vec2(13.0, 10.0), 4.0);
     let text = ui.painter().layout_no_wrap(
         name.to_owned(),
@@ -283,7 +283,7 @@ mod tests {
              step on the left, and press Run."
         );
         assert!(why(&session(2, "kdtree", Metric::L2)).starts_with("kdtree does not record its way."));
-        // The question stays: its k and metric, whatever stands in the fields by now.
+        // The remedy keeps the answer's k and metric, not those of the fields.
         let fields = Draft { k: "999".to_owned(), metric: Metric::Angular, ..Draft::default() };
         let fixed = |session: &Session| {
             remedy(&fields, session)

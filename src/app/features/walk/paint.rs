@@ -1,4 +1,4 @@
-//! The boxes and spheres of the walk over the points of Plane and Space.
+//! Draws the walk's boxes and spheres over the points of Plane and Space.
 
 use egui::{Painter, Shape, StrokeKind};
 
@@ -8,20 +8,20 @@ use crate::cloud::PointCloud;
 use crate::knn::walk::{AXES, Bounds, Event, Fate, Part};
 use crate::text;
 
-/// Regions that are drawn: more would be one blot, and take longer than a frame.
+/// Maximum number of regions drawn: more would be unreadable and take longer than a frame.
 const MOST: usize = 4_000;
 
-/// A leaf with shorter sides on the screen has no number.
+/// Minimum side length on screen of a leaf with a number.
 const NUMBERED: f32 = 15.0;
 
-/// How regions are drawn by what became of them.
+/// Strokes of regions by their state.
 #[derive(Clone, Copy, Debug)]
 pub struct Colors {
-    /// The one that the step is about.
+    /// The region of the current step.
     pub now: Stroke,
     pub opened: Stroke,
     pub visited: Stroke,
-    /// Inside the leaf that is visited in the step: many fills over one another would say nothing.
+    /// Fill of the leaf visited in the current step; overlapping fills would be unreadable.
     pub fill: Color32,
     pub waiting: Stroke,
     pub left_out: Stroke,
@@ -31,7 +31,7 @@ impl Colors {
     pub fn of(palette: &Palette) -> Self {
         Self {
             now: Stroke::new(2.5, palette.selected),
-            // Of a hue that no other mark of Plane and Space has, in any look.
+            // A hue that no other mark of Plane and Space has, in any look.
             opened: Stroke::new(1.5, palette.buffer),
             visited: Stroke::new(1.5, palette.candidate),
             fill: palette.candidate.gamma_multiply(0.22),
@@ -41,31 +41,31 @@ impl Colors {
     }
 }
 
-/// Where a place of the cloud's own axes is on the screen; `None` where it is out of sight.
+/// Maps coordinates to the screen; `None` if out of sight.
 pub type Screen<'a> = &'a dyn Fn([f64; AXES]) -> Option<Pos2>;
 
-/// What the walk is drawn on.
+/// The drawing target of a walk.
 pub struct Canvas<'a> {
     pub painter: Painter,
     pub screen: Screen<'a>,
-    /// Whether all depth is lost: then a box is one rectangle.
+    /// Whether the projection has no depth, so that a box is a rectangle.
     pub flat: bool,
-    /// Diameter of a data point, in points of the screen.
+    /// Diameter of a data point, in screen points.
     pub point_size: f32,
     pub palette: &'a Palette,
 }
 
-/// The walk that a view shows, and its step.
+/// The walk to show, and the current step.
 pub fn shown(view: WalkView, session: &Session) -> Option<(&Walkthrough, usize)> {
     match &session.walked {
-        // One that is a moment older than a query that is dragged is still the search around there.
+        // During a drag, a slightly older walk is still close to the query.
         Walked::Ready(walked) if view.shown && walked.drawn => Some((walked, walked.at(view))),
         _ => None,
     }
 }
 
-/// Draws the boxes of the walk as they are after a step; [`points`] come later, over all other marks. Returns
-/// what to say where not all of it is drawn.
+/// Draws the boxes after a step; [`points`] are drawn later, over all other marks. Returns a note if some are
+/// omitted.
 pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<String> {
     if !walked.has_boxes() {
         return None;
@@ -73,7 +73,7 @@ pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<Str
     let (regions, colors) = (&walked.walk.regions, Colors::of(canvas.palette));
     let met = regions.partition_point(|region| region.met as usize <= at);
     let first = met.saturating_sub(MOST);
-    // What is settled lies under what is not, and what was visited over both.
+    // Pruned regions below waiting ones, visited ones on top.
     for fate in [Fate::LeftOut, Fate::Waiting, Fate::Visited] {
         for region in regions[first..met].iter().filter(|region| region.fate(at) == Some(fate)) {
             let leaf = !matches!(region.part, Part::Node { .. });
@@ -101,7 +101,7 @@ pub fn paint(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) -> Option<Str
     })
 }
 
-/// In which order leaves or clusters were visited, where there is room for it.
+/// Numbers leaves or clusters in the order of visits, if there is room.
 fn numbers(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
     if !canvas.flat {
         return;
@@ -122,7 +122,7 @@ fn numbers(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
     }
 }
 
-/// A line from the query to the nearest place of a region: how far it is at least.
+/// A line from the query to the nearest position of a region, which shows its lower bound.
 fn reach(canvas: &Canvas<'_>, walked: &Walkthrough, region: usize) {
     let query = place(walked.of.query_cloud(), walked.of.row() as usize);
     let nearest = nearest(&walked.walk.regions[region].bounds, query);
@@ -139,7 +139,7 @@ fn reach(canvas: &Canvas<'_>, walked: &Walkthrough, region: usize) {
     }
 }
 
-/// The points of the leaf that was visited: those that were nearer than the k-th neighbour, and the others.
+/// The points of the visited leaf, distinguishing those nearer than the k-th neighbour.
 pub fn points(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
     let radius = (canvas.point_size / 2.0).max(1.0) + 1.6;
     let cloud = &walked.of.record.cloud;
@@ -150,7 +150,6 @@ pub fn points(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
     }
 }
 
-/// A row in the cloud's own axes.
 fn place(cloud: &PointCloud, row: usize) -> [f64; AXES] {
     let mut place = [0.0; AXES];
     for (at, &value) in place.iter_mut().zip(cloud.point(row)) {
@@ -159,7 +158,7 @@ fn place(cloud: &PointCloud, row: usize) -> [f64; AXES] {
     place
 }
 
-/// The place of a region that is nearest to the query.
+/// The position in a region nearest to the query.
 fn nearest(bounds: &Bounds, query: [f64; AXES]) -> [f64; AXES] {
     match bounds {
         Bounds::Box { low, high } => {
@@ -174,7 +173,7 @@ fn nearest(bounds: &Bounds, query: [f64; AXES]) -> [f64; AXES] {
     }
 }
 
-/// What a box is where all depth is lost, and the largest in the circle of a sphere.
+/// The rectangle of a box without depth, or the largest inside a sphere's circle.
 fn rectangle(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<Rect> {
     match bounds {
         Bounds::Box { low, high } => Some(Rect::from_two_pos(
@@ -188,12 +187,11 @@ fn rectangle(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<Rect> {
     }
 }
 
-/// The circle of a sphere where all depth is lost, by its centre and its radii: axes may have scales of their
-/// own.
+/// The ellipse of a sphere without depth, by centre and radii, since axes may have different scales.
 fn ellipse(canvas: &Canvas<'_>, bounds: &Bounds) -> Option<(Pos2, Vec2)> {
     let Bounds::Sphere { center, radius } = bounds else { return None };
     let place = center.map(f64::from);
-    // Whichever axes are seen.
+    // An offset along all axes, whichever are shown.
     let beside = place.map(|at| at + f64::from(*radius));
     let (center, beside) = ((canvas.screen)(place)?, (canvas.screen)(beside)?);
     Some((center, (beside - center).abs()))
@@ -205,7 +203,7 @@ fn bounds(canvas: &Canvas<'_>, bounds: &Bounds, stroke: Stroke, fill: Color32) {
             if let Some(rect) =
                 rectangle(canvas, bounds).filter(|rect| rect.intersects(canvas.painter.clip_rect()))
             {
-                // A box around points on a line, or a single one, is still to be seen.
+                // A minimum size keeps boxes around collinear or single points visible.
                 let rect = Rect::from_center_size(rect.center(), rect.size().max(Vec2::splat(2.0)));
                 canvas.painter.rect(rect, 0.0, fill, stroke, StrokeKind::Middle);
             }
@@ -217,7 +215,7 @@ fn bounds(canvas: &Canvas<'_>, bounds: &Bounds, stroke: Stroke, fill: Color32) {
                 }))
             };
             let corners: [Option<Pos2>; 8] = std::array::from_fn(corner);
-            // Edges join corners that differ in one axis.
+            // Edges connect corners that differ in one axis.
             let edges = (0..8)
                 .flat_map(|from| (0..AXES).map(move |axis| (from, from | 1 << axis)))
                 .filter(|(from, to)| from != to);
@@ -229,7 +227,7 @@ fn bounds(canvas: &Canvas<'_>, bounds: &Bounds, stroke: Stroke, fill: Color32) {
             if let Some((center, radii)) = ellipse(canvas, bounds).filter(|(center, radii)| {
                 Rect::from_center_size(*center, *radii * 2.0).intersects(canvas.painter.clip_rect())
             }) {
-                // A sphere around points at one place is still to be seen.
+                // A minimum size keeps spheres around a single position visible.
                 canvas.painter.add(egui::epaint::EllipseShape {
                     center,
                     radius: radii.max(Vec2::splat(1.0)),
@@ -240,7 +238,7 @@ fn bounds(canvas: &Canvas<'_>, bounds: &Bounds, stroke: Stroke, fill: Color32) {
             }
         }
         Bounds::Sphere { center, radius } => {
-            // A great circle about each axis.
+            // A great circle perpendicular to each axis.
             const STEPS: usize = 48;
             for axis in 0..AXES {
                 let on_circle = |step: usize| {

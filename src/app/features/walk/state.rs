@@ -1,5 +1,4 @@
-//! The walk through the picked query's search of an index: which step is shown, and what happened in it, in
-//! words.
+//! The walk through the picked query's search of an index: the current step, and descriptions of steps.
 
 use std::sync::Arc;
 
@@ -11,33 +10,31 @@ use crate::knn::walk::{Bounds, Event, Part, Step};
 use crate::knn::{Metric, Walk};
 use crate::text;
 
-/// What is chosen of the walk.
+/// View settings of the walk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WalkView {
-    /// Whether it is shown, in Plane and Space.
+    /// Whether Plane and Space show it.
     pub shown: bool,
-    /// The step after which the search is shown, by its number from 0; `None` shows its end.
+    /// The current step, from 0; `None` is the last.
     pub at: Option<usize>,
 }
 
-/// The walk as it was worked out.
+/// The computed walk.
 #[derive(Clone, Default)]
 pub enum Walked {
-    /// It is not shown.
     #[default]
     Hidden,
-    /// There is none: why, and what to do about it.
+    /// There is none; a sentence says why, with a remedy.
     Missing(String),
-    /// It is being worked out.
     Working,
-    /// It could not be worked out of this answer: why.
+    /// Computing it for this answer failed; a sentence says why.
     Failed(Answered, String),
     Ready(Walkthrough),
 }
 
 impl Walked {
-    /// The same for a picture of all but what is drawn over points.
+    /// The same without drawing boxes, for an image of only the points.
     #[must_use]
     pub fn without_marks(&self) -> Self {
         match self {
@@ -47,12 +44,11 @@ impl Walked {
     }
 }
 
-/// The walk of an answer.
 #[derive(Clone)]
 pub struct Walkthrough {
     pub of: Answered,
     pub walk: Arc<Walk>,
-    /// Whether boxes are drawn: not in a picture that lies under them.
+    /// False in an image that lies under the boxes.
     pub drawn: bool,
 }
 
@@ -67,13 +63,11 @@ impl Walkthrough {
         view.at.map_or(self.last(), |at| at.min(self.last()))
     }
 
-    /// The step by its number.
     pub fn step(&self, at: usize) -> &Step {
         &self.walk.steps[at.min(self.last())]
     }
 
-    /// The region that a step is about; the last step is about none, and one that sorts all of them is not
-    /// either.
+    /// The region that a step is about, if any: sorting and the end have none.
     pub fn region(&self, at: usize) -> Option<usize> {
         match self.step(at).event {
             Event::Opened { region, .. } | Event::Visited { region, .. } | Event::LeftOut { region, .. } => {
@@ -83,7 +77,7 @@ impl Walkthrough {
         }
     }
 
-    /// Rows of the leaf that a step visits, with whether each was nearer than the k-th neighbour.
+    /// Rows of the leaf visited in a step, with whether each was nearer than the k-th neighbour.
     pub fn points(&self, at: usize) -> impl Iterator<Item = (u32, bool)> + '_ {
         let (points, near) = match &self.step(at).event {
             Event::Visited { points, near, .. } => (points.clone(), *near),
@@ -92,7 +86,6 @@ impl Walkthrough {
         self.walk.rows[points].iter().enumerate().map(move |(lane, &row)| (row, near >> lane & 1 == 1))
     }
 
-    /// What happened in a step, as one sentence.
     pub fn sentence(&self, at: usize) -> String {
         let step = self.step(at);
         let kth = self.kth();
@@ -120,8 +113,8 @@ impl Walkthrough {
             }
             Event::Visited { region, points, near, taken } => {
                 let (part, count) = (self.part(*region), text::count(points.len() as u64, "point", "points"));
-                // Where the query lies, or would lie, is looked at before anything is compared; a cluster's
-                // points come 32 at a time.
+                // The leaf that contains the query is visited first, without a bound. A cluster is visited 32
+                // points at a time.
                 let own = match at {
                     0 => ", the query's own",
                     at if at > self.walk.regions[*region].settled as usize => " goes on",
@@ -176,7 +169,7 @@ impl Walkthrough {
         }
     }
 
-    /// What is known after a step, one thing after the other.
+    /// The state after a step, as a list.
     pub fn facts(&self, at: usize) -> Vec<String> {
         let (step, totals) = (self.step(at), self.step(at).totals);
         let ([kind, kinds], [leaf, leaves]) = (self.kind(), self.leaf());
@@ -198,26 +191,25 @@ impl Walkthrough {
         bound.into_iter().chain([after]).chain(counts).collect()
     }
 
-    /// A squared distance as it is read, in the metric's unit or the data's.
+    /// A squared distance as a true distance with its unit.
     pub fn distance(&self, squared: f32) -> String {
         let metric = self.of.record.spec.metric;
         let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
         text::digits(metric.distance(squared), 3) + &unit
     }
 
-    /// Whether its boxes lie among the points as they are drawn: by other metrics they are around unit
-    /// vectors.
+    /// Whether boxes are in the coordinates drawn: for other metrics than L2 they bound unit vectors.
     pub fn has_boxes(&self) -> bool {
         self.of.record.spec.metric == Metric::L2
     }
 
-    /// What the search bounds everything by. Where the query's own row is left out of the answer, the search
-    /// finds it besides, as one of the first, and the row after the k-th is the k-th neighbour.
+    /// The neighbour whose distance bounds the search. If the query's own row is excluded, the search finds
+    /// it in addition, so the row after the k-th in the search is the k-th neighbour.
     fn kth(&self) -> String {
         format!("{} neighbour", text::ordinal(self.of.record.spec.k as u64))
     }
 
-    /// What bounds a region, one and many.
+    /// The shape of bounds, singular and plural.
     fn kind(&self) -> [&'static str; 2] {
         match self.walk.regions.first().map(|region| region.bounds) {
             Some(Bounds::Sphere { .. }) => ["sphere", "spheres"],
@@ -225,7 +217,7 @@ impl Walkthrough {
         }
     }
 
-    /// What holds points, one and many.
+    /// What contains points, singular and plural.
     pub fn leaf(&self) -> [&'static str; 2] {
         match self.walk.regions.first().map(|region| region.part) {
             Some(Part::Cluster { .. }) => ["cluster", "clusters"],
@@ -233,10 +225,10 @@ impl Walkthrough {
         }
     }
 
-    /// A region by its name, as a sentence begins with it.
+    /// The name of a region at the beginning of a sentence.
     fn part(&self, region: usize) -> String {
         let number = |number: u32| text::thousands(u64::from(number));
-        // Only the root is met as it is opened: nobody is above it.
+        // Only the root is opened in the step in which it is reached.
         let region = &self.walk.regions[region];
         match region.part {
             Part::Leaf { number: leaf } => format!("Leaf {}", number(leaf)),
@@ -247,14 +239,13 @@ impl Walkthrough {
     }
 }
 
-/// See the module.
 #[derive(Clone, Debug)]
 pub enum WalkAction {
-    /// Shows the walk, or does not.
+    /// Show or hide the walk.
     Show(bool),
-    /// Goes to a step, by its number from 0.
+    /// Go to a step, from 0.
     Seek(usize),
-    /// Takes over fields by which the picked query's answer has a walk, and answers it anew.
+    /// Apply fields that give the picked query's answer a walk, and answer it again.
     Answer(Box<Draft>),
 }
 
@@ -276,7 +267,7 @@ mod tests {
         }
     }
 
-    /// A search for 4 neighbours: the own leaf, the root, another leaf, and two that are left out.
+    /// A search for 4 neighbours: the query's own leaf, the root, another leaf, and two that are pruned.
     fn walkthrough() -> Walkthrough {
         let leaf = |number| Part::Leaf { number };
         let regions = vec![
@@ -345,7 +336,7 @@ mod tests {
         assert_eq!(walked.facts(4)[0], "4th neighbour at 1.50", "the last step is about no box");
     }
 
-    /// A search of clusters: they are sorted, one is visited in two parts, another is left out.
+    /// A search of clusters: they are sorted, one is visited in two parts, another is pruned.
     #[test]
     fn clusters_are_told_by_their_name() {
         let bounds = Bounds::Sphere { center: [0.0; AXES], radius: 1.0 };

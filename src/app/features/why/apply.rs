@@ -1,4 +1,4 @@
-//! Why a row is, or is not, among the neighbours is worked out.
+//! Explains why a row is, or is not, among the neighbours.
 
 use std::sync::Arc;
 
@@ -28,8 +28,7 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// Why a row is, or is not, among the neighbours of an answer's query; `None` where it was left out of the
-/// search.
+/// The row's standing in an answer; `None` if it was excluded from the search.
 pub static WHY: Kind<App, Answered, Result<Option<Standing>, RunError>> = Kind {
     noticed: NOTICED,
     purpose: |_, fraction| Some(Activity::Preparing { what: "Comparing a row".to_owned(), fraction }),
@@ -37,7 +36,7 @@ pub static WHY: Kind<App, Answered, Result<Option<Standing>, RunError>> = Kind {
 };
 
 impl App {
-    /// Has it worked out for the row that is typed.
+    /// Starts the explanation for the typed row.
     fn ask_why(&mut self) {
         let Some(of) = self.session.answered.clone() else { return };
         let names =
@@ -54,7 +53,7 @@ impl App {
             .start(&WHY, of, move |progress| analysis::standing(&record, query, row, &resident, progress));
     }
 
-    /// What was worked out becomes sentences; of an answer that is gone they are not shown.
+    /// Turns the result into sentences, unless the answer has been replaced.
     fn why_told(&mut self, of: Answered, standing: Outcome<Result<Option<Standing>, RunError>>) {
         let Some(standing) = self.done("why", standing) else { return };
         let said = match standing {

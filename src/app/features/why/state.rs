@@ -1,4 +1,4 @@
-//! Why a row is, or is not, among the neighbours: the row that is asked about, and what was worked out of it.
+//! Why a row is, or is not, among the neighbours: the typed row and the explanation.
 
 use crate::app::features::row_names::state::RowNames;
 use crate::app::model::answer::Answered;
@@ -7,29 +7,28 @@ use crate::cloud::PointCloud;
 use crate::run::analysis::Standing;
 use crate::text;
 
-/// Axes whose share of the distance is said.
+/// Number of axes whose share of the distance is listed.
 const AXES: usize = 3;
 
-/// The row that is asked about.
 #[derive(Clone, Debug, Default)]
 pub struct Why {
-    /// Its record number as it is typed.
+    /// Its record number or name, as typed.
     pub typed: String,
     pub told: Option<Told>,
 }
 
-/// What was worked out, and of which answer.
+/// An explanation, and the answer that it belongs to.
 #[derive(Clone, Debug)]
 pub struct Told {
     pub of: Answered,
-    /// Sentences; or why there are none.
+    /// Sentences, or an error.
     pub said: Result<Vec<String>, String>,
 }
 
-/// The row that is typed, as it is numbered in the file or, where names are known, as it is called.
+/// The typed row, by its number in the file or, if names are known, by its name.
 ///
 /// # Errors
-/// A sentence where it is none of the cloud.
+/// A sentence if the cloud has no such row.
 pub fn row_of(typed: &str, cloud: &PointCloud, names: Option<&RowNames>) -> Result<u32, String> {
     let shown = typed.trim();
     let Ok(record) = shown.replace(',', "").parse::<u64>() else {
@@ -45,7 +44,6 @@ pub fn row_of(typed: &str, cloud: &PointCloud, names: Option<&RowNames>) -> Resu
     })
 }
 
-/// A standing in sentences.
 pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
     let (record, cloud) = (&answered.record, &answered.record.cloud);
     let metric = record.spec.metric;
@@ -54,7 +52,7 @@ pub fn sentences(standing: &Standing, answered: &Answered) -> Vec<String> {
     if own == Some(standing.row) {
         return vec![format!("{name} is the query itself.")];
     }
-    // The query's own row is not one of its neighbours, though it may be among the k that were asked for.
+    // The query's own row does not count as a neighbour, though it may be one of the k found.
     let others: Vec<(u32, f32)> = answered.neighbors().filter(|&(row, _)| Some(row) != own).collect();
     let k = if own.is_some() && !record.spec.exclude_self { record.spec.k - 1 } else { record.spec.k };
     let distance = metric.distance(standing.squared_distance);
@@ -168,7 +166,7 @@ mod tests {
                 && said.contains("passed over"),
             "{said}"
         );
-        // The last of those that are listed, and the first that is not.
+        // The last row listed, and the first that is not.
         let (row, squared_distance) = others[others.len() - 1];
         let listed = Standing {
             row,

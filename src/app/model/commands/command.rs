@@ -1,4 +1,4 @@
-//! What has a name and perhaps a menu and keys.
+//! Commands: actions with a name, and perhaps a menu entry and keys.
 
 use std::sync::LazyLock;
 
@@ -9,8 +9,8 @@ use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::model::pane::PaneKind;
 use crate::lesson::Level;
 
-/// A thing to do that has a name and needs nothing else to be known. Most are in a menu; the finder has them
-/// all, and the sheet those with keys.
+/// An action with a name and no arguments. Most are in a menu; the finder lists all of them, the shortcut
+/// sheet those with keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, EnumIter)]
 pub enum Command {
     Open,
@@ -96,23 +96,21 @@ pub enum Command {
     About,
 }
 
-/// Where a command can be asked for. Two commands may share keys where no mode has both.
+/// The mode in which a command is available. Two commands may share keys if no mode has both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     Explorer,
     Lesson,
-    /// Available in both modes.
     Both,
 }
 
 impl Mode {
-    /// Whether what belongs here can be asked for there.
+    /// Whether a command of this mode is available in `other`.
     pub fn is_in(self, other: Self) -> bool {
         self == Self::Both || other == Self::Both || self == other
     }
 }
 
-/// The keys of a command.
 type Keys = Option<(Modifiers, Key)>;
 
 const fn plain(key: Key) -> Keys {
@@ -131,7 +129,6 @@ const fn command_shift(key: Key) -> Keys {
     Some((Modifiers::COMMAND.plus(Modifiers::SHIFT), key))
 }
 
-/// What there is to say about a command.
 struct Entry {
     text: &'static str,
     tooltip: &'static str,
@@ -144,7 +141,7 @@ const fn entry(mode: Mode, keys: Keys, text: &'static str, tooltip: &'static str
 }
 
 impl Command {
-    /// All, in the order of the sheet.
+    /// All commands, in the order of the shortcut sheet.
     pub fn all() -> &'static [Self] {
         static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
             let panes = |command| match command {
@@ -156,10 +153,10 @@ impl Command {
         &ALL
     }
 
-    /// Of the File menu.
+    /// Commands of the File menu.
     pub const FILE: [Self; 6] =
         [Self::Open, Self::SaveSession, Self::SaveSessionAs, Self::ExportGraph, Self::SaveWindow, Self::Quit];
-    /// Of the Query menu.
+    /// Commands of the Query menu.
     pub const QUERY: [Self; 7] = [
         Self::Run,
         Self::Cancel,
@@ -169,7 +166,7 @@ impl Command {
         Self::ShowWalk,
         Self::LessonOfQuery,
     ];
-    /// Of the Edit menu, after Undo and Redo.
+    /// Commands of the Edit menu, after Undo and Redo.
     pub const EDIT: [Self; 10] = [
         Self::MoveTool,
         Self::RectangleTool,
@@ -182,7 +179,7 @@ impl Command {
         Self::UseAsQueries,
         Self::ExportSelection,
     ];
-    /// Of the View menu, before the panes, looks and scales.
+    /// Commands of the View menu, before panes, looks and scales.
     pub const VIEW: [Self; 7] = [
         Self::FitView,
         Self::FocusQuery,
@@ -192,11 +189,11 @@ impl Command {
         Self::ResetLayout,
         Self::MeasuringLayout,
     ];
-    /// Of the View menu.
+    /// Scale commands of the View menu.
     pub const SCALE: [Self; 4] = [Self::ScaleUp, Self::ScaleDown, Self::ScaleReset, Self::PresenterScale];
-    /// Of the Help menu.
+    /// Commands of the Help menu.
     pub const HELP: [Self; 4] = [Self::Contents, Self::Find, Self::Shortcuts, Self::About];
-    /// Of the Lesson menu, before the lessons.
+    /// Commands of the Lesson menu, before the lessons.
     pub const LESSON: [Self; 8] = [
         Self::Lesson,
         Self::LessonOfQuery,
@@ -207,7 +204,7 @@ impl Command {
         Self::Presenter,
         Self::Bare,
     ];
-    /// Of the Lesson menu: where to go.
+    /// Navigation commands of the Lesson menu.
     pub const GO: [Self; 15] = [
         Self::PlayPause,
         Self::Faster,
@@ -654,35 +651,33 @@ impl Command {
         }
     }
 
-    /// As menus say it; "…" where it asks for more.
+    /// The menu text; ends in "…" if the command opens a dialog.
     pub fn text(self) -> &'static str {
         self.entry().text
     }
 
-    /// What it does, as a sentence.
     pub fn tooltip(self) -> &'static str {
         self.entry().tooltip
     }
 
-    /// Where it can be asked for.
     pub fn mode(self) -> Mode {
         self.entry().mode
     }
 
-    /// The keys, if it has any. Keys without a modifier do nothing while a text field has the focus.
+    /// The command's keys. Keys without a modifier do nothing while a text field has focus.
     pub fn shortcut(self) -> Option<KeyboardShortcut> {
         self.entry().keys.map(|(modifiers, key)| KeyboardShortcut::new(modifiers, key))
     }
 
     /// Whether the shortcut is ignored while a text field has the focus.
     pub fn is_typed(self) -> bool {
-        // Fields have these of their own.
+        // Text fields handle these keys themselves.
         let of_text = matches!(self, Self::SelectAll | Self::Undo | Self::Redo);
         of_text
             || (self.entry().keys.is_some_and(|(modifiers, _)| !modifiers.command) && self != Self::Cancel)
     }
 
-    /// Chooses a level of detail.
+    /// The command that selects a level of detail.
     pub fn level(level: Level) -> Self {
         match level {
             Level::Search => Self::LevelSearch,

@@ -1,5 +1,5 @@
-//! Actions. Menus, shortcuts and the list of shortcuts are all generated from [`command::Command`]; panes
-//! send [`Action`]s, and only the `apply` of features and of the shell carry them out.
+//! Actions. Menus, shortcuts and the shortcut sheet are generated from [`command::Command`]. Panes send
+//! [`Action`]s; only the `apply` modules of features and shell carry them out.
 
 use std::path::PathBuf;
 
@@ -33,82 +33,75 @@ pub mod command;
 /// A change that a pane, a panel or a menu requests.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// Run a command, from a menu or a shortcut.
+    /// A command from a menu or a shortcut.
     Command(Command),
     /// Replace the left panel's fields.
     SetDraft(Box<Draft>),
-    /// Load and show what the data fields name.
+    /// Load and show the data that the fields name.
     Load,
-    /// Load and show a file.
     OpenPath(PathBuf),
-    /// Load and show a cloud that ships with the program.
     OpenSample(&'static Sample),
     /// Open files that were dropped together.
     OpenPaths(Vec<PathBuf>),
-    /// Open a dialog for the file of queries.
     BrowseQueries,
     SetPlane(PlaneView),
     SetSpace(SpaceView),
-    /// Changes the switches above Convergence.
     SetConvergence(ConvergenceView),
     SetCounts(CountsView),
     SetTimings(TimingsView),
     /// Pan or zoom Timeline, or expand a multiprocessor.
     SetTimeline(TimelineView),
-    /// Run engines in turn, and show what they are.
+    /// Run engines in turn and compare them.
     Contest(ContestAction),
     Live(LiveAction),
     /// Make a row of the cloud the query.
     PickRow(u32),
-    /// Make a query of the shown run the query.
     PickQuery(usize),
     /// A click, drag or hover in Plane or Space.
     Pick(PickAction),
     Select(SelectAction),
-    /// What is typed as the row that is asked about.
+    /// Set the text of the row field of "why".
     TypeWhy(String),
-    /// Say why that row is, or is not, among the neighbours.
+    /// Explain why that row is, or is not, among the neighbours.
     AskWhy,
-    /// What is typed as the distance within which rows are selected.
+    /// Set the text of the radius field.
     TypeRadius(String),
-    /// Select all rows within that distance of the picked query.
+    /// Select all rows within that radius of the picked query.
     SelectNearby,
-    /// Sort a pane's table; `None` leaves its own order.
+    /// Sort a pane's table; `None` restores its own order.
     Sort(PaneKind, Option<Sort>),
-    /// Select a neighbour in the table.
+    /// Select a neighbour in the table, by rank.
     SelectRank(Option<usize>),
-    /// Show a cloud of more than two dimensions by another projection.
+    /// Change the projection that shows a cloud of more than two dimensions.
     SetProjection(ProjectionView),
     Color(ColorAction),
     SetLook(Look),
-    /// Factor on the size of everything, 0.75 to 3.
+    /// Set the UI scale, 0.75 to 3.
     SetScale(f32),
-    /// Show changes at once, or let things move to where they are next.
+    /// Show changes at once instead of animating them.
     ReduceMotion(bool),
     /// Open the dialog for an export.
     StartExport(ExportKind),
     /// Replace the export dialog's fields; `None` closes it.
     SetExport(Option<ExportDialog>),
-    /// Open a dialog for the export's file.
+    /// Open the dialog for the target file of the export.
     BrowseExport,
     SaveExport,
-    /// An action of our own file dialog.
+    /// An action of the built-in file dialog.
     Choose(ChooserAction),
-    /// Copy a pane's table, separated by tabs.
+    /// Copy a pane's table as tab-separated text.
     CopyTable(PaneKind),
     /// Replace the finder's fields; `None` closes it.
     SetFinder(Option<Finder>),
     ForgetRecent,
-    /// Show or hide the hints of the first launch.
+    /// Show or hide the first-launch hints.
     ShowHints(bool),
-    /// Dismiss the error in the status line.
     DismissTrouble,
-    /// Whether the settings stay when another file is opened.
+    /// Whether to keep the settings when another file is opened.
     KeepSettings(bool),
     CloseShortcuts,
-    /// Replace what is read of the documents; `None` closes them.
+    /// Set the manual's state; `None` closes it.
     SetManual(Option<Manual>),
-    /// Copy an address of the web.
     CopyAddress(String),
     CopyAbout,
     CloseAbout,
@@ -116,9 +109,9 @@ pub enum Action {
     Parts(PartsAction),
     /// An action of the dialog that asks before runs are lost.
     Quit(QuitAction),
-    /// An answer to whether a file is opened without some of its rows.
+    /// An action of the dialog that offers to open a file without its unusable rows.
     Unusable(UnusableAction),
-    /// An action of the table of a file's columns.
+    /// An action of the dialog that sets a file's column roles.
     Columns(ColumnsAction),
     Lesson(LessonAction),
     Runs(RunsAction),
@@ -126,7 +119,7 @@ pub enum Action {
     Analysis(AnalysisAction),
 }
 
-/// What a feature asks for is an action.
+/// Converts the actions of features into [`Action`].
 macro_rules! actions_of {
     ($($variant:ident($part:ty)),+) => {$(
         impl From<$part> for Action {
@@ -155,7 +148,7 @@ actions_of!(
     Analysis(AnalysisAction)
 );
 
-/// The actions of one frame, in the order in which they were sent.
+/// The actions of one frame, in order.
 #[derive(Debug, Default)]
 pub struct Actions(Vec<Action>);
 
@@ -170,9 +163,9 @@ impl Actions {
     }
 }
 
-// What is typed into the finder.
+// Input of the finder.
 
-/// What is typed, and which entry the arrows are at.
+/// The typed text, and the index of the selected entry.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Finder {
     pub text: String,

@@ -1,4 +1,4 @@
-//! Engines: all of them on one question, fastest first, and what each of them is.
+//! Engines: all engines on one problem, fastest first, with a description of each.
 
 use egui::{StrokeKind, UiBuilder};
 use strum::VariantArray as _;
@@ -21,7 +21,7 @@ mod table;
 
 pub const PANE: Pane = Pane { kind: PaneKind::Engines, draw: engines_ui, data, more: &[] };
 
-/// The runs that are compared, fastest first.
+/// The compared runs, fastest first.
 fn data(session: &Session) -> Option<PaneData> {
     let rows: Vec<_> = session
         .contest
@@ -54,7 +54,7 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         text::count(shape.q as u64, "query", "queries"),
         text::count(shape.n as u64, "point", "points"),
         shape.d,
-        // Nobody has loaded three columns.
+        // Explains d = 3: the file itself has two coordinates.
         if job.metric.is_on_sphere() { " (places as points of a sphere)" } else { "" },
         text::thousands(shape.k as u64)
     );
@@ -68,7 +68,7 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     });
     let engine = session.contest.page.and_then(registry::find);
     let Some(engine) = engine else { return table::table_ui(ui, context, &candidates, is_asked) };
-    // The page is beside the table where both have room, else in its place.
+    // The page is next to the table if both have room, otherwise it replaces the table.
     let width = ui.available_width();
     if width < 760.0 {
         return page_ui(ui, context, engine, &shape);
@@ -86,7 +86,8 @@ fn engines_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     });
 }
 
-/// The button that runs all, with the time that this takes and who is left out, or the one that stops.
+/// The button that runs all engines, with the predicted time and the number skipped; during a comparison, the
+/// button that stops it.
 fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]) {
     let contest = &context.session.contest;
     if let Some((engine, left)) = contest.under_way() {
@@ -129,9 +130,9 @@ fn start_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate]
     ui.label(context.palette.weak(said.join("; ")));
 }
 
-// What an engine is: what it keeps where, drawn as cells, what it counts, what can be chosen, and its source.
+// An engine's page: its memory layout drawn as cells, counters, parameters and source.
 
-/// The most cells of a strip: of more elements each cell is several.
+/// Maximum number of cells in a strip; beyond that, a cell represents several elements.
 const CELLS: usize = 32;
 
 pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, shape: &Shape) {
@@ -190,7 +191,7 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
     source_ui(ui, context, engine);
 }
 
-/// A file of it, in a window of its own: lines are long.
+/// A source file in a window of its own, because lines are long.
 fn source_ui(ui: &Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
     let Some(code) = context.session.contest.source.and_then(|at| engine.code.get(at)) else { return };
     let size = ui.ctx().content_rect().size();
@@ -202,7 +203,7 @@ fn source_ui(ui: &Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
         .default_size([760.0_f32.min(size.x - 40.0), 480.0_f32.min(size.y - 80.0)])
         .default_pos([(size.x - 800.0).max(10.0), 60.0])
         .show(ui.ctx(), |ui| {
-            // Each file from its beginning.
+            // Per file, so that each starts at its beginning.
             let area = ScrollArea::both().id_salt(code.path).auto_shrink(false);
             code_ui(area, ui, code.text, None, context.palette);
         });
@@ -211,7 +212,6 @@ fn source_ui(ui: &Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
     }
 }
 
-/// The lesson that steps through it, and the document that explains it.
 fn links_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
     if context.session.picture.is_some() {
         return;
@@ -233,7 +233,7 @@ fn links_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
     });
 }
 
-/// A strip of cells under its name.
+/// A strip of cells with its name.
 fn keeps_ui(ui: &mut Ui, keeps: &Keeps, shape: &Shape, palette: &Palette) {
     let elements = (keeps.elements)(shape);
     let color = match keeps.place {

@@ -1,4 +1,4 @@
-//! The table: an engine a row, with the time of its search as a bar.
+//! The table of engines, with search times as bars.
 
 use egui_extras::{Column, TableBuilder, TableRow};
 
@@ -12,17 +12,17 @@ use crate::run::analysis::{Limit, Roofline};
 use crate::run::planner::{Candidate, Forecast, about};
 use crate::text;
 
-/// What is free on the right of numbers.
+/// Margin to the right of numbers.
 const GAP: f32 = 6.0;
 
 const HEADER: f32 = 20.0;
 const ROW: f32 = 24.0;
 
-/// Beyond this ratio of the slowest to the fastest, bars are logarithmic: on a linear scale most would be
-/// slivers.
+/// If the slowest time exceeds the fastest by more than this factor, bars are logarithmic: on a linear scale
+/// most would be slivers.
 const LINEAR: f64 = 20.0;
 
-/// What a cell says of an engine.
+/// A column of the table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cell {
     Engine,
@@ -90,10 +90,10 @@ const HEADS: [Head; 10] = {
     ]
 };
 
-/// What goes first where there is not room for all.
+/// Columns dropped if there is not enough room, in this order.
 const DROPPED: [Cell; 4] = [Cell::Deviation, Cell::Predicted, Cell::Times, Cell::Memory];
 
-/// The columns that have room; a picture has no buttons.
+/// The columns that fit; a picture has no buttons.
 fn shown(width: f32, spacing: f32, is_picture: bool) -> Vec<&'static Head> {
     let mut heads: Vec<&Head> =
         HEADS.iter().filter(|head| !(is_picture && head.cell == Cell::Buttons)).collect();
@@ -107,8 +107,8 @@ fn shown(width: f32, spacing: f32, is_picture: bool) -> Vec<&'static Head> {
     heads
 }
 
-/// All engines: what answered, fastest first, then what can, then what cannot. While they run they stay in
-/// the order in which they run.
+/// All engines: those that answered, fastest first, then available ones, then unavailable ones. During a
+/// comparison they are in running order.
 pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate], is_asked: bool) {
     let palette = context.palette;
     let contest = &context.session.contest;
@@ -132,8 +132,8 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
     let heads = shown(ui.available_width(), ui.spacing().item_spacing.x, context.session.picture.is_some());
     let height = ui.available_height();
     ScrollArea::horizontal().id_salt("engines").auto_shrink([false, true]).show(ui, |ui| {
-        // Numbers, links and buttons are in the row that is shown: on the usual colour of a selection some
-        // could not be read.
+        // The selected row contains numbers, links and buttons, some of which would be unreadable on the
+        // default selection colour.
         let selection = &mut ui.visuals_mut().selection;
         (selection.bg_fill, selection.stroke) = (palette.field_hover, Stroke::new(1.0, palette.text));
         let mut table = TableBuilder::new(ui)
@@ -172,12 +172,12 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candid
                 }
             });
         });
-        // The bar, which floats, is below the last row.
+        // Room for the floating scroll bar below the last row.
         ui.add_space(ui.spacing().scroll.bar_width + 2.0);
     });
 }
 
-/// What was predicted before the engine ran; before its first run, what is predicted now.
+/// The prediction from before the engine's first run, or the current one.
 fn forecast(contest: &Contest, candidate: &Candidate, is_asked: bool) -> Option<Forecast> {
     contest.predicted(candidate.engine).filter(|_| is_asked).or(candidate.forecast)
 }
@@ -205,11 +205,11 @@ fn head_ui(ui: &mut Ui, head: &Head, scale: Scale, palette: &Palette) {
     }
 }
 
-/// The scale of the bars: linear from 0, or logarithmic where times differ much.
+/// The scale of the bars: linear from 0, or logarithmic if times differ much.
 #[derive(Clone, Copy)]
 struct Scale {
     fastest: f64,
-    /// Where bars begin, in milliseconds: 0, or a power of ten on a logarithmic scale.
+    /// Start of the bars in milliseconds: 0, or a power of ten on a logarithmic scale.
     from: f64,
     /// The slowest time, in milliseconds.
     to: f64,
@@ -219,7 +219,7 @@ impl Scale {
     fn of(times: &[f64]) -> Self {
         let (fastest, slowest) =
             times.iter().fold((f64::INFINITY, 0.0_f64), |(least, most), &ms| (least.min(ms), most.max(ms)));
-        // The fastest has a bar too.
+        // Lower than the fastest time, so that its bar is visible.
         let from = if slowest > LINEAR * fastest { 10f64.powf((fastest / 2.0).log10().floor()) } else { 0.0 };
         Self { fastest, from, to: slowest }
     }
@@ -228,7 +228,7 @@ impl Scale {
         self.from > 0.0
     }
 
-    /// Where a time is, from 0 to 1.
+    /// The position of a time, from 0 to 1.
     fn place(self, ms: f64) -> f32 {
         let place = if self.is_logarithmic() {
             (ms / self.from).ln() / (self.to / self.from).ln()
@@ -238,7 +238,7 @@ impl Scale {
         place.clamp(0.0, 1.0) as f32
     }
 
-    /// The powers of ten within a logarithmic scale, in milliseconds.
+    /// The powers of ten on a logarithmic scale, in milliseconds.
     fn decades(self) -> impl Iterator<Item = f64> {
         let first = self.from;
         std::iter::successors(Some(first * 10.0), |ms| Some(ms * 10.0))
@@ -262,12 +262,12 @@ impl Scale {
     }
 }
 
-/// All that a row shows.
+/// The contents of a row.
 struct Line<'a> {
     candidate: &'a Candidate,
     answer: Option<&'a RunRecord>,
     failure: Option<&'a str>,
-    /// Whether what was answered is of this question.
+    /// Whether the answers are for the current problem.
     is_asked: bool,
     session: &'a Session,
     scale: Scale,
@@ -283,14 +283,14 @@ impl Line<'_> {
         &self.session.contest
     }
 
-    /// How far its run has come, from 0 to 1; `None` if it does not run.
+    /// Progress of the engine's run, from 0 to 1; `None` if it is not running.
     fn under_way(&self) -> Option<f32> {
         let runs = self.contest().under_way().is_some_and(|(engine, _)| engine == self.engine());
         runs.then(|| self.session.running.as_ref().map_or(0.0, |running| running.fraction))
     }
 
     fn median(&self) -> Option<f64> {
-        // What is run again has no time meanwhile.
+        // While the engine runs again, its previous time is hidden.
         self.answer.filter(|_| self.under_way().is_none()).map(|record| record.summary.search_ms_median)
     }
 }
@@ -397,7 +397,7 @@ fn buttons_ui(ui: &mut Ui, line: &Line<'_>, actions: &mut Actions) {
     }
 }
 
-/// What it counted, or why there is no answer.
+/// The counters, or why there is no answer.
 fn counted_ui(ui: &mut Ui, line: &Line<'_>) {
     let (candidate, palette) = (line.candidate, line.palette);
     let longest = line.contest().longest;
@@ -420,7 +420,7 @@ fn counted_ui(ui: &mut Ui, line: &Line<'_>) {
     };
 }
 
-/// A number at the right of its cell, so that digits stand below one another.
+/// A right-aligned number, so that digits line up.
 fn number_ui(row: &mut TableRow<'_, '_>, text: String) {
     row.col(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
@@ -430,7 +430,7 @@ fn number_ui(row: &mut TableRow<'_, '_>, text: String) {
     });
 }
 
-/// A time as a bar of the cell's width, over lines at the powers of ten.
+/// A time as a bar, over lines at powers of ten.
 fn bar_ui(ui: &mut Ui, ms: f64, scale: Scale, palette: &Palette) {
     let (rect, _) = ui.allocate_exact_size(vec2(ui.available_width() - 6.0, 12.0), Sense::hover());
     let x = |ms: f64| rect.left() + rect.width() * scale.place(ms);
@@ -441,7 +441,7 @@ fn bar_ui(ui: &mut Ui, ms: f64, scale: Scale, palette: &Palette) {
     ui.painter().rect_filled(bar, 2.0, palette.phases[1]);
 }
 
-/// The part of a run that is done, as a frame that fills, and how long it has taken.
+/// The progress bar of a run, with the elapsed time.
 fn under_way_ui(ui: &mut Ui, line: &Line<'_>) {
     let palette = line.palette;
     let seconds = line.contest().elapsed().map_or(0, |elapsed| elapsed.as_secs());
@@ -456,7 +456,7 @@ fn under_way_ui(ui: &mut Ui, line: &Line<'_>) {
     ui.painter().galley(at, text, palette.text_weak);
 }
 
-/// What an engine counted, means of all queries.
+/// Means of an engine's counters over all queries.
 fn counted(record: &RunRecord) -> String {
     let measure = |measure: &crate::run::MeasureMean| {
         format!("{} {}", Measure::words(&measure.name), text::significant(measure.mean))
@@ -464,7 +464,7 @@ fn counted(record: &RunRecord) -> String {
     record.summary.measures.iter().map(measure).collect::<Vec<_>>().join(", ")
 }
 
-/// The same, with what each of it is.
+/// The same, with explanations.
 fn measures_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     ui.label(RichText::new("Means of all queries").strong());
     egui::Grid::new("counted").num_columns(3).show(ui, |ui| {

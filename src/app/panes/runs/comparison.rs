@@ -1,4 +1,4 @@
-//! Two runs side by side: what differs in time, in answers, and in what was asked.
+//! Comparison of two runs: times, answers, parameters.
 
 use egui::Grid;
 use egui_plot::{AxisHints, Bar, BarChart, Corner, FilledArea, Legend};
@@ -27,7 +27,7 @@ pub fn comparison_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         });
         return;
     };
-    // Beside each other where there is room; the numbers first, as they are what was asked for.
+    // Side by side if there is room; timings first, because they matter most.
     if ui.available_width() > 840.0 {
         ui.horizontal_top(|ui| {
             let half = ui.available_width() / 2.0 - 8.0;
@@ -200,9 +200,8 @@ fn parameters_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
     });
 }
 
-// Histograms and convergence of two runs, one over the other.
+// Histograms and convergence of two runs, overlaid.
 
-/// How high a figure is.
 const HEIGHT: f32 = 200.0;
 
 /// The chooser and the chosen figure.
@@ -241,7 +240,7 @@ pub fn figure_ui(ui: &mut Ui, compared: &Compared, context: &mut PaneContext<'_>
     }
 }
 
-/// Why neither run has a distribution.
+/// Why neither run has this distribution.
 fn nothing_of(quantity: &Quantity) -> String {
     match quantity {
         Quantity::Measure(name) => {
@@ -293,7 +292,7 @@ fn histogram_ui(ui: &mut Ui, quantity: &Quantity, histogram: &Histogram, palette
                 .label(label)
                 .label_spacing(if is_time { 50.0..=80.0 } else { 30.0..=60.0 })
                 .formatter(move |mark, range| {
-                    // At the very end a label would be cut.
+                    // At the end of the axis a label would be clipped.
                     let has_room = mark.value < range.end() - 0.03 * (range.end() - range.start());
                     if has_room && (!whole || mark.value.fract() == 0.0) {
                         written(mark.value)
@@ -358,7 +357,7 @@ fn convergence_ui(ui: &mut Ui, compared: &Compared, palette: &Palette) {
         .show(ui, |plot| {
             for (side, name) in ["A", "B"].into_iter().enumerate() {
                 let color = palette.runs[side];
-                // A distance of 0 (duplicates) has no place on a log scale.
+                // A distance of 0 (duplicates) has no position on a log scale.
                 let shown: Vec<_> = compared.bands[side]
                     .iter()
                     .filter(|step| step.low > 0.0 && step.high.is_finite())

@@ -1,4 +1,4 @@
-//! Runs: the runs of this session and of opened recordings, and two of them compared.
+//! Runs: runs of this session and of opened recordings, and a comparison of two.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub mod comparison;
 
 pub const PANE: Pane = Pane { kind: PaneKind::Runs, draw: runs_ui, data, more: &[] };
 
-/// The comparison where two runs are chosen, otherwise the list.
+/// The comparison if two runs are chosen, otherwise the list.
 fn data(session: &Session) -> Option<PaneData> {
     let runs = &session.runs;
     if let Some(compared) = &runs.compared {
@@ -48,7 +48,7 @@ fn runs_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     if !compares {
         return table_ui(ui, context, ui.available_height());
     }
-    // The list stays a few rows high: the comparison below needs the room.
+    // Only a few rows high, to leave room for the comparison.
     let rows = runs.runs().len() as f32;
     let height = (HEADER + ROW * rows + 18.0).min((ui.available_height() * 0.4).max(HEADER + 3.0 * ROW));
     table_ui(ui, context, height);
@@ -104,14 +104,14 @@ fn toolbar_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     });
 }
 
-// The list, a row for each run, the newest first.
+// The list, with a row for each run, newest first.
 
-/// Heights of the table's head and of a row.
+/// Heights of the table's header and rows.
 pub const HEADER: f32 = 20.0;
 
 pub const ROW: f32 = 24.0;
 
-/// The table, in so much height.
+/// The table, in this height.
 pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
     let runs = &context.session.runs;
     let shown = context.session.record.as_ref().and_then(|record| runs.of_record(record)).map(|kept| kept.id);
@@ -179,12 +179,11 @@ pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, height: f32) {
                 );
             });
         });
-        // The bar, which floats, is below the last row.
+        // Room for the floating scroll bar below the last row.
         ui.add_space(ui.spacing().scroll.bar_width + 2.0);
     });
 }
 
-/// What a run is sorted by.
 fn key(run: &KeptRun, column: &str) -> SortKey {
     let (head, number) = (run.run.head(), SortKey::Number);
     let summary = &head.summary;
@@ -265,7 +264,7 @@ fn row_ui(
     );
 }
 
-/// A or B, or neither.
+/// The button for A, B, or neither.
 fn choose_ui(ui: &mut Ui, run: &KeptRun, runs: &RunList, palette: &Palette, actions: &mut Actions) {
     let side = runs.chosen.iter().position(|&chosen| chosen == Some(run.id));
     let button = match side {
@@ -283,7 +282,7 @@ fn choose_ui(ui: &mut Ui, run: &KeptRun, runs: &RunList, palette: &Palette, acti
 
 fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Palette, actions: &mut Actions) {
     let part = run.run.record().is_none();
-    // A chosen row has a ground of its own, and text to be read on it.
+    // A selected row has its own background and text colour.
     let usual = if part { palette.text_weak } else { palette.text };
     let text = RichText::new(&run.name).color(ui.visuals().override_text_color.unwrap_or(usual));
     let response = ui.add(Button::new(text).frame(false).truncate());
@@ -313,7 +312,7 @@ fn name_ui(ui: &mut Ui, run: &KeptRun, beside: [Option<RunId>; 2], palette: &Pal
             menu_entry_ui(ui, Button::new(text), action, actions);
         }
     });
-    // Who is to have the keys next may not be drawn yet.
+    // The next row to focus may not be drawn yet.
     let next_focus = Id::unique("run with the keys");
     let focus = |id: RunId| ui.memory_mut(|memory| memory.data.insert_temp(next_focus, id));
     if ui.memory(|memory| memory.data.get_temp::<RunId>(next_focus)) == Some(run.id) {
@@ -356,7 +355,7 @@ fn rename_ui(ui: &mut Ui, id: RunId, text: &str, actions: &mut Actions) {
     let field = Id::unique(("name of run", id));
     let first =
         ui.memory_mut(|memory| !memory.has_focus(field) && memory.data.get_temp::<bool>(field).is_none());
-    // The field has a ground of its own: what is to be read on a chosen row is not to be read on it.
+    // The field has its own background, where a selected row's text colour would be unreadable.
     ui.visuals_mut().override_text_color = None;
     let response = ui.add(TextEdit::singleline(&mut typed).id(field).desired_width(ui.available_width()));
     name_widget(&response, Role::TextInput, "Name of the run");

@@ -1,4 +1,4 @@
-//! The tracks as they are painted: spans, how many warps a multiprocessor has, and what is picked.
+//! Painting of tracks: spans, active warps of a multiprocessor, the picked query.
 
 use egui::{Painter, Rangef};
 
@@ -13,8 +13,8 @@ use crate::knn::Measure;
 use crate::run::{Multiprocessor, PhaseSpan, Place, WarpTime};
 use crate::text::{self, sentence_case};
 
-/// The colour of an engine's phase by its place among them: the first six have those of the concepts that the
-/// warp-per-query search deals with, in the order of its phases.
+/// The colour of an engine's n-th phase. The first six are the colours of the warp-per-query search's
+/// concepts, in the order of its phases.
 pub fn color(phase: usize, palette: &Palette) -> Color32 {
     let concepts = [
         palette.phases[0],
@@ -80,7 +80,7 @@ impl Tracks<'_> {
     fn phase_ui(&self, painter: &Painter, at: usize, y: Rangef) {
         let track = &self.timeline.phases[at];
         let fill = self.palette.phase(track.phase);
-        // Spans that a pixel holds many of are one.
+        // Spans within one pixel are drawn once.
         let mut drawn = f32::NEG_INFINITY;
         let first = track.spans.partition_point(|span| span.stop_us < self.axis.window[0]);
         for span in track.spans[first..].iter().take_while(|span| span.start_us <= self.axis.window[1]) {
@@ -89,7 +89,7 @@ impl Tracks<'_> {
             if right <= drawn {
                 continue;
             }
-            // A gap of a point between spans that are long enough to spare it.
+            // A gap of one point between spans, if they are long enough.
             let end = if right - left > 4.0 { right - 1.0 } else { right };
             let rect = Rect::from_x_y_ranges(left..=end, y);
             painter.rect_filled(rect, 2.0, fill);
@@ -108,7 +108,7 @@ impl Tracks<'_> {
         }
     }
 
-    /// How many warps there are, pixel by pixel, and where the picked and the selected queries are.
+    /// The number of active warps, pixel by pixel, with marks at the picked and selected queries.
     fn multiprocessor_ui(&self, painter: &Painter, multiprocessor: &Multiprocessor, y: Rangef) {
         let most = self.timeline.most_warps().max(1) as f32;
         let range = self.axis.range();
@@ -116,7 +116,7 @@ impl Tracks<'_> {
         let fill = self.palette.phase(crate::run::Phase::Profiled);
         let Some([first, last]) = multiprocessor.extent_us() else { return };
         let (mut x, end) = (self.axis.x(first).max(range.min), self.axis.x(last).min(range.max));
-        // One rectangle for each stretch of as many warps.
+        // One rectangle for each interval with a constant number of warps.
         let mut began = (x, multiprocessor.active(self.axis.at(x)));
         while x < end {
             x = (x + step).min(end);
@@ -139,7 +139,7 @@ impl Tracks<'_> {
         }
     }
 
-    /// The warps of a track: each as the shares of its cycles, where it has room for them.
+    /// The warps of a track, divided into phases by cycles if there is room.
     fn warps_ui(&self, painter: &Painter, warps: &[WarpTime], y: Rangef) {
         let mut drawn = f32::NEG_INFINITY;
         let first = warps.partition_point(|warp| warp.stop_us < self.axis.window[0]);
@@ -163,7 +163,7 @@ impl Tracks<'_> {
         }
     }
 
-    /// The colour of a warp that has the picked query, or a selected one.
+    /// The colour of a warp with the picked query, or with a selected one.
     fn mark(&self, warp: &WarpTime) -> Option<Color32> {
         let record = self.session.record.as_ref()?;
         let picked = self
@@ -179,7 +179,6 @@ impl Tracks<'_> {
         selected.get(next).is_some_and(|query| warp.queries.contains(query)).then_some(self.palette.selected)
     }
 
-    /// Cycles of a warp's queries by phase.
     pub(super) fn cycles(&self, warp: &WarpTime) -> Option<Vec<u64>> {
         let profile = self.record.profile.as_ref()?;
         let mut sums = vec![0; profile.phases.len()];
@@ -192,7 +191,7 @@ impl Tracks<'_> {
     }
 }
 
-/// A span as the shares of its phases.
+/// A span divided into shares of its phases.
 fn shares_ui(painter: &Painter, rect: Rect, cycles: &[u64], palette: &Palette) {
     let total: u64 = cycles.iter().sum();
     let mut before = 0;
@@ -204,27 +203,26 @@ fn shares_ui(painter: &Painter, rect: Rect, cycles: &[u64], palette: &Palette) {
     }
 }
 
-/// Black or white, whichever is easier to read on a colour.
+/// Black or white, whichever is more readable on a colour.
 fn on(ground: Color32) -> Color32 {
     if ground.intensity() > 0.5 { Color32::BLACK } else { Color32::WHITE }
 }
 
-// What is under the pointer: said beside it, and picked by a click.
+// Hovering and clicking in the tracks.
 
-/// How near the pointer has to be to a span that is narrower than that, in points of the screen.
+/// Maximum distance of the pointer from a narrow span, in screen points.
 const REACH: f32 = 3.0;
 
-/// What is under the pointer.
 enum Under<'a> {
     /// A chunk of a phase.
     Phase(usize, &'a PhaseSpan),
     Warp(u32, &'a WarpTime),
-    /// As many warps on a multiprocessor at that time.
+    /// Number of active warps on a multiprocessor at that time.
     Active(u32, usize),
 }
 
 impl Tracks<'_> {
-    /// The pointer's line, what is under it, and a click on it.
+    /// Draws the pointer's line, shows a tooltip, and handles a click.
     pub(super) fn point_ui(
         &self,
         ui: &Ui,
@@ -283,7 +281,7 @@ impl Tracks<'_> {
         }
     }
 
-    /// What a selection of a span's queries is called.
+    /// The description of a selection of a span's queries.
     fn whose(&self, number: u32, warp: &WarpTime) -> String {
         let name = self.timeline.place.name(number);
         match self.timeline.place {
@@ -353,7 +351,7 @@ impl Tracks<'_> {
     }
 }
 
-/// The span at a time, or the nearest one within reach. Spans come in order and do not overlap, or hardly.
+/// The span at a time, or the nearest within reach. Spans must be sorted and barely overlap.
 fn nearest<T>(spans: &[T], at_us: f64, reach: f64, of: impl Fn(&T) -> [f64; 2]) -> Option<&T> {
     let next = spans.partition_point(|span| of(span)[0] <= at_us);
     let far = |span: &T| {

@@ -1,6 +1,5 @@
-//! Timeline: the phases of a run and, when it was profiled, the warps on their multiprocessors, from the
-//! device's own clock, or the queries on the threads of the CPU. W and S zoom, A and D move, F shows what is
-//! picked.
+//! Timeline: the phases of a run and, if it was profiled, warps on multiprocessors by the device's clock, or
+//! queries on CPU threads. W and S zoom, A and D move, F shows the picked query.
 
 use egui::Rangef;
 
@@ -20,7 +19,7 @@ use crate::text;
 
 pub mod bars;
 
-/// The height of the times above the tracks.
+/// Height of the time axis above the tracks.
 const RULER: f32 = 22.0;
 
 pub const PANE: Pane = Pane {
@@ -75,7 +74,7 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
             tracks.row_ui(ui, canvas, row, range);
         }
         move_ui(ui, &response, timeline, &axis, &mut view);
-        // By keys, there is no place that is pressed: the picked query's warp is shown.
+        // A click by keys has no position and shows the picked query's warp.
         if response.clicked() && response.interact_pointer_pos().is_none() {
             context.actions.send(Command::FitView);
         }
@@ -90,18 +89,18 @@ fn timeline_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
     }
 }
 
-/// Everything that drawing a track needs.
+/// Everything needed to draw a track.
 struct Tracks<'a> {
     record: &'a RunRecord,
     timeline: &'a Timeline,
     axis: TimeAxis,
     palette: &'static Palette,
     session: &'a crate::app::model::session::Session,
-    /// The top of the first row, in points of the screen.
+    /// The top of the first row, in screen points.
     top: f32,
 }
 
-/// The legend: phases, and the colours of warps where any are in sight.
+/// The legend: phases, and colours of warps if any are visible.
 fn head_ui(
     ui: &mut Ui,
     record: &RunRecord,
@@ -142,7 +141,7 @@ fn head_ui(
     });
 }
 
-/// The phases of a warp by their colours.
+/// The phases of a warp with their colours.
 fn phases_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
     let phases = record.profile.iter().flat_map(|profile| &profile.phases);
     for (at, phase) in phases.enumerate() {
@@ -201,7 +200,7 @@ fn toggle_ui(ui: &mut Ui, tracks: &Tracks<'_>, at: usize, range: Rangef, view: &
     }
 }
 
-/// What stands on the tracks.
+/// What the tracks contain.
 fn what(place: Place) -> &'static str {
     match place {
         Place::Multiprocessor => "warps",
@@ -225,23 +224,23 @@ fn move_ui(ui: &Ui, response: &Response, timeline: &Timeline, axis: &TimeAxis, v
     }
 }
 
-// Which tracks Timeline has, from top to bottom, and where each lies.
+// The tracks of Timeline from top to bottom, and their positions.
 
-/// What one horizontal track shows.
+/// A horizontal track.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
-    /// A phase that the host timed, by its place in the timeline.
+    /// A phase timed by the host, by index.
     Phase(usize),
-    /// What stands over the multiprocessors.
+    /// The heading above the multiprocessors.
     Warps,
-    /// A multiprocessor, by its place: how many warps it has at a time.
+    /// The number of active warps of a multiprocessor, by index.
     Multiprocessor(usize),
-    /// One track of warps of an open multiprocessor.
+    /// A track of warps of an expanded multiprocessor.
     Track(usize, usize),
 }
 
 impl Row {
-    /// In points of the screen.
+    /// In screen points.
     pub fn height(self) -> f32 {
         match self {
             Self::Phase(_) | Self::Multiprocessor(_) => 22.0,
@@ -251,7 +250,7 @@ impl Row {
     }
 }
 
-/// All rows with their tops and bottoms below the first.
+/// All rows with top and bottom, relative to the first.
 pub fn rows(timeline: &Timeline, view: &TimelineView) -> Vec<(Row, Rangef)> {
     let phases = (0..timeline.phases.len()).map(Row::Phase);
     let warps = (!timeline.multiprocessors.is_empty()).then_some(Row::Warps);

@@ -1,4 +1,4 @@
-//! Left, below the queries: which engine answers, where it runs, its parameters, and how often.
+//! Left panel, below the queries: engine, device, parameters and repeats.
 
 use crate::app::look::{error_ui, heading_ui, row_ui};
 use crate::app::model::{Draft, EngineStatus, Field, FieldError};
@@ -9,13 +9,12 @@ use crate::knn::{Descriptor, DeviceId, EngineId, Parameter, Values};
 use crate::run::EngineChoice;
 use crate::text;
 
-/// The choice that names no engine.
 const AUTO: &str = "Auto";
 
 const ABOUT_AUTO: &str =
     "The engine that is predicted to be fastest, chosen anew for each run; Run says which and why.";
 
-/// A parameter that is not given.
+/// Hint of an empty parameter field.
 const LEFT: &str = "left to the engine";
 
 pub fn engine_ui(
@@ -49,13 +48,13 @@ pub fn engine_ui(
     error_ui(ui, Field::Repeats, errors, palette);
 }
 
-/// Why an engine cannot run on the device that is chosen, where that is known.
+/// Why an engine cannot run on the chosen device, if known.
 fn why_not(session: &Session, id: EngineId, device: Option<DeviceId>) -> Option<&str> {
     let status = session.engine(id, device).or_else(|| session.engine(id, None))?;
     status.device.as_ref()?.as_ref().err().map(String::as_str)
 }
 
-/// The engines by group, and what is to be known of the chosen one.
+/// The list of engines by group, and notes on the chosen one.
 fn picker_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldError], palette: &Palette) {
     let chosen = match &draft.engine {
         EngineChoice::Auto => None,
@@ -96,7 +95,7 @@ fn picker_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[FieldE
     error_ui(ui, Field::Engine, errors, palette);
 }
 
-/// An engine in the list: what it is, or why it cannot run, when the pointer rests on it.
+/// A row of the engine list. The tooltip describes the engine, or says why it cannot run.
 fn engine_row_ui(
     ui: &mut Ui,
     engine: &Descriptor,
@@ -106,7 +105,7 @@ fn engine_row_ui(
     palette: &Palette,
 ) {
     let mut label = RichText::new(engine.id.as_str());
-    // Where it is chosen all the same, a sentence below the list says why it cannot run.
+    // For the chosen engine, a sentence below the list says why it cannot run.
     if reason.is_some() && !chosen {
         label = label.color(palette.text_weak).strikethrough();
     }
@@ -123,7 +122,7 @@ fn engine_row_ui(
     });
 }
 
-/// Where the chosen engine runs, where there is a choice.
+/// The device chooser, if there is a choice.
 fn device_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, palette: &Palette) {
     let may = |status: &&EngineStatus| draft.engine.engines().any(|engine| engine.id == status.id);
     let statuses: Vec<&EngineStatus> = session.engines.iter().filter(may).collect();
@@ -134,7 +133,7 @@ fn device_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, palette: &Palett
     let mut devices: Vec<(DeviceId, String)> = Vec::new();
     for status in statuses {
         match devices.iter_mut().find(|(device, _)| *device == status.device_id) {
-            // An engine that can run there knows the device's name.
+            // Only an engine that can run there knows the device's name.
             Some((_, text)) if status.is_there() => *text = status.device_text(),
             Some(_) => {}
             None => devices.push((status.device_id, status.device_text())),
@@ -163,7 +162,7 @@ fn device_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, palette: &Palett
     });
 }
 
-/// A field for each parameter that the chosen engine declares. Empty ones are left to the engine.
+/// A field for each declared parameter of the engine; an empty field uses the engine's default.
 fn parameters_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
     let EngineChoice::Named(method) = &draft.engine else { return };
     let Some(engine) = registry::find(method.engine) else { return };

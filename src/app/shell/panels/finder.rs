@@ -1,4 +1,4 @@
-//! The finder: a field, what fits it under it, and what the chosen line does.
+//! The finder: a text field, its matches, and what the selected match does.
 
 use egui::Modifiers;
 
@@ -6,12 +6,11 @@ use crate::app::model::Mode;
 use crate::app::prelude::*;
 use crate::app::shell::finder::{Found, find};
 
-/// The height of a line of the list, and what is between two.
+/// Height of a list row, and the gap between rows.
 const LINE: f32 = 24.0;
 
 const GAP: f32 = 1.0;
 
-/// The finder, when it is open.
 pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
     let Some(finder) = &session.finder else { return };
     let mode = if session.lesson.open { Mode::Lesson } else { Mode::Explorer };
@@ -21,7 +20,7 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
         .anchor(Align2::CENTER_TOP, vec2(0.0, screen.height() * 0.12));
     let modal = Modal::new(Id::unique("finder")).area(area).show(ui.ctx(), |ui| {
         ui.set_width(480.0f32.min(screen.width() - 40.0));
-        // Before the field sees them: up and down choose.
+        // Before the text field handles them: arrow keys move through the list.
         let (up, down, enter) = ui.input_mut(|input| {
             let mut pressed = |key| input.consume_key(Modifiers::NONE, key);
             (pressed(Key::ArrowUp), pressed(Key::ArrowDown), pressed(Key::Enter))
@@ -70,10 +69,9 @@ pub fn finder_ui(ui: &Ui, state: &State, session: &Session, palette: &Palette, a
     }
 }
 
-/// What was found; of columns there may be thousands, so only what is in sight is drawn. The line that was
-/// clicked.
+/// Draws the matches; only visible rows, because columns may be thousands. Returns the clicked row.
 fn list_ui(ui: &mut Ui, found: &[Found], at: usize, moved: bool, most: f32) -> Option<usize> {
-    // A bar that is always to be seen: otherwise nothing says that there is more.
+    // An always visible scroll bar shows that there is more.
     ui.spacing_mut().scroll = egui::style::ScrollStyle::solid();
     let height = found.len() as f32 * (LINE + GAP);
     let area = ScrollArea::vertical()
@@ -107,12 +105,12 @@ fn list_ui(ui: &mut Ui, found: &[Found], at: usize, moved: bool, most: f32) -> O
     .inner
 }
 
-/// A line: what it is called, and its keys.
+/// A row: name and keys.
 fn entry_ui(ui: &mut Ui, place: Rect, entry: &Found, current: bool) -> Response {
     let shortcut = if let Some(Action::Command(command)) = &entry.action { command.shortcut() } else { None };
     let keys = shortcut.map(|shortcut| keys_text(ui.ctx(), &shortcut)).unwrap_or_default();
     let button = Button::selectable(current, &entry.text).truncate();
-    // Weak text is not to be read on the ground of the chosen line.
+    // Weak text would be unreadable on the selection colour.
     let button = if current { button.right_text(keys) } else { button.shortcut_text(keys) };
     let button = button.min_size(place.size());
     let line = if entry.action.is_some() {

@@ -1,5 +1,5 @@
-//! Left: what is asked, top to bottom as one thinks: data, k and metric, which are answered at once; then
-//! what is measured: queries, engine, Run.
+//! Left panel, top to bottom: data, k and metric, which are answered at once; then queries, engine and Run,
+//! for measuring.
 
 use std::sync::{Arc, Weak};
 
@@ -25,7 +25,7 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
         ui,
         |ui| {
             ScrollArea::vertical().auto_shrink(false).show(ui, |ui| {
-                // The bar, which floats, is beside the fields.
+                // Keeps the floating scroll bar off the fields.
                 ui.set_max_width(ui.available_width() - ui.spacing().scroll.bar_width / 2.0);
                 ui.spacing_mut().item_spacing.y = 4.0;
                 data_ui(ui, &mut draft, session, &errors, palette, actions);
@@ -44,8 +44,8 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
     }
 }
 
-/// What scrolls, and under it what always stands at the bottom. It is drawn in this order, in which Tab goes
-/// too, and so the height of the latter is that of the frame before.
+/// A scrolling part above a fixed footer. They are drawn in this order because Tab follows it, so the
+/// footer's height is that of the previous frame.
 fn above_ui<R>(ui: &mut Ui, scrolls: impl FnOnce(&mut Ui), stands: impl FnOnce(&mut Ui) -> R) -> R {
     const GAP: f32 = 6.0;
     let id = ui.scope_id().with("height below");
@@ -69,7 +69,7 @@ fn above_ui<R>(ui: &mut Ui, scrolls: impl FnOnce(&mut Ui), stands: impl FnOnce(&
     said
 }
 
-/// More queries than rows are never cut down silently.
+/// An error if more queries are requested than there are rows; the number is never reduced silently.
 fn too_many_queries(draft: &Draft, session: &Session) -> Option<FieldError> {
     let count = draft.count()?;
     let source = draft.source().ok()?;
@@ -100,13 +100,13 @@ fn data_ui(
         DataKind::File => file_ui(ui, draft, session, errors, palette, actions),
     };
     if load {
-        // The fields of this frame first: they are what is loaded.
+        // Load uses the fields of this frame.
         actions.send(Action::SetDraft(Box::new(draft.clone())));
         actions.send(Action::Load);
     }
 }
 
-/// Whether the cloud is to be made.
+/// Returns whether to generate the cloud.
 fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) -> bool {
     row_ui(ui, "Generator", palette, |ui, _| {
         let name = draft.generator.split(':').next().unwrap_or_default().trim().to_owned();
@@ -155,7 +155,7 @@ fn generator_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: 
         || (ready && entered)
 }
 
-/// A spec with the generator's own sizes written out, to be changed.
+/// A spec with the generator's default values, for editing.
 fn suggestion(generator: &generate::Generator) -> String {
     let settings: Vec<String> = generator
         .parameters
@@ -165,7 +165,7 @@ fn suggestion(generator: &generate::Generator) -> String {
     format!("{}:{}", generator.name, settings.join(","))
 }
 
-/// Whether the file is to be read.
+/// Returns whether to read the file.
 fn file_ui(
     ui: &mut Ui,
     draft: &mut Draft,
@@ -204,7 +204,7 @@ fn file_ui(
         )
         .labelled_by(label)
     });
-    // Only what is known of this very file.
+    // Only if this file is the loaded one.
     let read = session.cloud.as_ref().filter(|cloud| {
         draft.columns.trim().is_empty() && draft.source().is_ok_and(|source| *cloud.source() == source)
     });
@@ -268,9 +268,9 @@ fn file_ui(
         || (ready && (entered || load_at_once))
 }
 
-/// How many rows were left out, and which.
+/// The number of dropped rows, and which.
 fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
-    /// Ranges that are listed, and in the tooltip.
+    /// Ranges listed in the label and in the tooltip.
     const LISTED: [usize; 2] = [5, 300];
     let [few, many] = LISTED.map(|most| listed(cloud.dropped_records(), most));
     let are = if cloud.dropped() == 1 { "is" } else { "are" };
@@ -278,7 +278,7 @@ fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
     ui.label(palette.small(said)).on_hover_text(format!("Rows that are left out: {many}"));
 }
 
-/// The columns typed, and those that were left out.
+/// The typed columns plus those that were left out.
 fn with_columns(typed: &str, left_out: &[LeftOut]) -> String {
     let names = match typed.parse() {
         Ok(ColumnChoice::Named(names)) => names,
@@ -306,7 +306,6 @@ fn query_ui(
     let about = "Time the search for all of these queries: a warm-up, the repeats, and a pass with counters.";
     ui.label(palette.small(about));
     ui.horizontal_wrapped(|ui| {
-        // All in one line.
         ui.spacing_mut().item_spacing.x = 3.0;
         ui.selectable_value(&mut draft.queries, QueryKind::Count, "Random sample")
             .on_hover_text("So many rows, chosen at random; the seed decides which.");
@@ -384,7 +383,7 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
             .on_hover_text("Euclidean distance; its square is what is compared.");
         ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular")
             .on_hover_text("The angle between rows, taken as vectors.");
-        // The neighbours are the angle's: it is offered where a recording asks for it.
+        // Cosine gives the angle's neighbours: it is offered only if a recording uses it.
         if draft.metric == Metric::Cosine {
             ui.selectable_value(&mut draft.metric, Metric::Cosine, "Cosine")
                 .on_hover_text("1 − cos of that angle: the same neighbours.");
@@ -416,11 +415,11 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
         .on_hover_text("A query that is a row of the data is not among its own neighbours.");
 }
 
-/// Where the slider of k ends at most: beyond, k is typed. To the largest k that any engine finds, the usual
-/// ones would have no room on it.
+/// The slider's maximum; larger values of k are typed. A slider up to the largest k of any engine would leave
+/// no room for common values.
 const SLIDER_END: usize = 2048;
 
-/// k as a number and as a slider. Where answers come fast, the picked query follows either.
+/// k as a number and a slider. If answers are fast, the picked query follows it.
 fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette) {
     row_ui(ui, "k", palette, |ui, label| {
         let most = draft.max_k().min(SLIDER_END);
@@ -431,7 +430,7 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
         };
         ui.add(TextEdit::singleline(&mut draft.k).id_salt("k").hint_text(hint).desired_width(56.0))
             .labelled_by(label);
-        // What is outside stands at the nearest end.
+        // Values out of range are shown at the nearest end.
         let mut k = number(Field::K, &draft.k, 0, u64::MAX).map_or(1, |k| k.clamp(1, most as u64) as usize);
         ui.spacing_mut().slider_width = (ui.available_width() - 4.0).max(40.0);
         let slider = ui.add(egui::Slider::new(&mut k, 1..=most).logarithmic(true).show_value(false));
@@ -446,24 +445,24 @@ fn k_ui(ui: &mut Ui, draft: &mut Draft, errors: &[FieldError], palette: &Palette
     error_ui(ui, Field::K, errors, palette);
 }
 
-/// What a plan's text was worked out from, and the text: rows that were selected may be many, and frames are.
+/// A cached plan text and its inputs: comparing them is cheaper than parsing many selected rows in each
+/// frame.
 #[derive(Clone)]
 struct Planned {
     draft: Draft,
-    /// Held weakly: a cloud that is replaced goes.
+    /// Weak, so that a replaced cloud is freed.
     cloud: Option<Weak<PointCloud>>,
     record: Option<Weak<RunRecord>>,
     engines: usize,
     text: Option<String>,
 }
 
-/// How long the run, or one query, should take, and on which engine: worked out when what it depends on
-/// changes.
+/// The predicted time and engine of the run or of one query; recomputed when the inputs change.
 fn plan_text(ui: &Ui, draft: &Draft, session: &Session, purpose: Purpose) -> Option<String> {
     let id = Id::unique(if purpose == Purpose::Ask { "plan of a query" } else { "plan of the run" });
     let engines = session.engines.iter().filter(|status| status.device.is_some()).count();
     let known = ui.data(|data| data.get_temp::<Arc<Planned>>(id)).filter(|planned| {
-        // What a run took corrects what the next is predicted to take.
+        // A new run corrects later predictions.
         let corrected = planned.record.as_ref().map(Weak::as_ptr) != session.record.as_ref().map(Arc::as_ptr);
         let same_cloud = planned.cloud.as_ref().map(Weak::as_ptr) == session.cloud.as_ref().map(Arc::as_ptr);
         !corrected && same_cloud && planned.engines == engines && planned.draft == *draft
@@ -488,7 +487,7 @@ fn run_ui(
     errors: &[FieldError],
     palette: &Palette,
 ) -> Vec<Action> {
-    /// Lines under the button, so that it stays where it is whatever they say; a low window has one to spare.
+    /// Lines reserved below the button, so that it does not move with their text; a low window reserves one.
     const LINES: f32 = 3.0;
     const LOW: f32 = 640.0;
     const BUTTON: f32 = 30.0;

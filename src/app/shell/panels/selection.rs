@@ -1,4 +1,4 @@
-//! Right: what is selected, and the run that answered it.
+//! Right panel: the picked query's answer, the selection, and the run.
 
 use crate::app::features::color::state::ColorMap;
 use crate::app::features::color::state::channel::Colored;
@@ -15,7 +15,7 @@ use crate::knn::{Measure, Metric, Setup};
 use crate::run::{EngineChoice, RunRecord};
 use crate::text;
 
-/// Coordinates that are listed; the table and the export have them all.
+/// Number of coordinates listed; tables and exports contain all.
 const LISTED: usize = 8;
 
 pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -84,7 +84,7 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
     });
 }
 
-/// How the answer was found: folded, for those who look at the search and not at the points.
+/// How the answer was found; collapsed by default, as most users care about the points.
 fn search_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
     let record = &answered.record;
     if let (Some(engine), Some(accessed)) =
@@ -111,7 +111,6 @@ fn search_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
     });
 }
 
-/// A part of the panel that opens when asked.
 fn folded_ui(ui: &mut Ui, title: &str, add: impl FnOnce(&mut Ui)) {
     egui::CollapsingHeader::new(title).id_salt(title).default_open(false).show(ui, add);
 }
@@ -141,11 +140,10 @@ fn stepper_ui(ui: &mut Ui, session: &Session, record: &RunRecord, palette: &Pale
     });
 }
 
-/// What is selected beside the query, and what can be done with it.
 fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
-    /// The most axes whose range is listed.
+    /// Maximum number of axes whose range is listed.
     const RANGES: usize = 4;
-    /// The most measures that are listed.
+    /// Maximum number of measures listed.
     const MEASURES: usize = 4;
     let Some(cloud) = &session.cloud else { return };
     heading_ui(ui, "Selection");
@@ -215,7 +213,7 @@ fn chosen_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Ac
     sets_ui(ui, session, palette, actions);
 }
 
-/// Gives the selected rows a name, by which they can be had again.
+/// Names and stores the selected rows.
 fn keep_ui(ui: &mut Ui, session: &Session, actions: &mut Actions) {
     let mut typed = session.sets.typed.clone();
     ui.horizontal(|ui| {
@@ -237,7 +235,7 @@ fn keep_ui(ui: &mut Ui, session: &Session, actions: &mut Actions) {
     });
 }
 
-/// The sets that are kept: a click selects one, Shift adds it, Ctrl adds or removes it.
+/// The named sets: a click selects one, Shift adds it, Ctrl toggles it.
 fn sets_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
     if session.sets.list().is_empty() {
         return;
@@ -280,7 +278,7 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
     };
     fact_ui(ui, "Metric, order", format!("{}, {order}", spec.metric), palette);
     let shuffled = if_shuffled(spec.order);
-    // One query's mean is a count, which stands above to its last digit.
+    // The mean of one query is a count, shown exactly above.
     let mean = |mean: f64| if summary.q == 1 { text::thousands(mean as u64) } else { text::digits(mean, 3) };
     fact_ui(ui, "Search", text::time(summary.search_ms_median), palette);
     if let Some(rate) = summary.distances_per_second {
@@ -315,12 +313,12 @@ fn run_ui(ui: &mut Ui, record: &RunRecord, state: &State, palette: &Palette, act
         fact_ui(ui, name, value, palette);
     }
     if let Some(why) = &record.fallback {
-        // No fault: another engine answered, to the same bits.
+        // Not an error: another engine gave the same bits.
         ui.label(palette.small(why));
     }
 }
 
-/// Takes a run's method over into the fields on the left, where that is not what they say.
+/// Copies a run's method to the left panel, if it differs.
 fn method_ui(ui: &mut Ui, method: &str, state: &State, actions: &mut Actions) {
     let Ok(engine) = method.parse::<EngineChoice>() else { return };
     if engine == state.draft.engine {
@@ -334,13 +332,11 @@ fn method_ui(ui: &mut Ui, method: &str, state: &State, actions: &mut Actions) {
     }
 }
 
-// Above on the right: the answer in a sentence, of what kind the neighbours are, and how their distances
-// spread.
+// The answer at the top of the right panel: a sentence, classes of the neighbours, and their distances.
 
-/// The bar of kinds, and the line of distances.
+/// Height of the class bar and the distance line.
 const BAR: f32 = 12.0;
 
-/// Says what was found.
 pub fn answer_ui(
     ui: &mut Ui,
     session: &Session,
@@ -359,7 +355,7 @@ pub fn answer_ui(
     nearby_ui(ui, session, answered, palette, actions);
 }
 
-/// Selects all rows within a distance, however many there are.
+/// Selects all rows within a distance, without a limit on their number.
 fn nearby_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
     let metric = answered.record.spec.metric;
     let mut typed = session.nearby.typed.clone();
@@ -389,7 +385,7 @@ fn nearby_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Pale
     }
 }
 
-/// The next question: why a row is, or is not, among them.
+/// Asks why a row is, or is not, among the neighbours.
 fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette, actions: &mut Actions) {
     let mut typed = session.why.typed.clone();
     let asks = ui
@@ -401,12 +397,11 @@ fn why_ui(ui: &mut Ui, session: &Session, answered: &Answered, palette: &Palette
             let field = ui.add(edit).labelled_by(label.id).on_hover_text(about);
             let entered = field.lost_focus() && ui.input(|input| input.key_pressed(Key::Enter));
             if entered {
-                // The next row is typed at once.
+                // Ready for the next row.
                 field.request_focus();
             }
             let pressed = ui.add_enabled(!typed.trim().is_empty(), Button::new("Ask")).clicked();
-            // One row that is selected, by a click with Ctrl or in the table, is likely the one that is
-            // meant.
+            // A single selected row, from Ctrl-click or the table, is probably the one meant.
             let selected = match session.selection.rows()[..] {
                 [row] => Some(row),
                 _ => session.rank.and_then(|rank| answered.neighbors().nth(rank)).map(|(row, _)| row),
@@ -438,7 +433,7 @@ fn kinds_ui(ui: &mut Ui, session: &Session, kinds: &Kinds, palette: &Palette) {
     let sentence = kinds.sentence();
     name_widget(&response, Role::Image, &sentence);
     let total: usize = kinds.counts.iter().map(|(_, count)| count).sum::<usize>() + kinds.others;
-    // As they are in Plane and Space, where these are coloured by the same column.
+    // Use the colours of Plane and Space, if the same column colours them.
     let shown = match &session.colored {
         Colored::Ready(channel) if channel.title == kinds.column => channel.categories.as_ref(),
         _ => None,
@@ -479,7 +474,7 @@ fn kinds_ui(ui: &mut Ui, session: &Session, kinds: &Kinds, palette: &Palette) {
     }
 }
 
-/// A kind's colour and its count, which go to the next line together.
+/// A class's colour and count, kept together when wrapping.
 fn kind_ui(ui: &mut Ui, text: &str, color: Color32) {
     const SQUARE: f32 = 8.0;
     let galley = ui.painter().layout_no_wrap(
@@ -496,7 +491,7 @@ fn kind_ui(ui: &mut Ui, text: &str, color: Color32) {
     });
 }
 
-/// A tick for each neighbour, from the query on the left to the farthest.
+/// A tick for each neighbour; the query is at the left end.
 fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
     let (Some(&nearest), Some(&farthest)) = (telling.distances.first(), telling.distances.last()) else {
         return;
@@ -521,7 +516,7 @@ fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
         f64::midpoint(telling.distances[middle - 1], telling.distances[middle])
     };
     tick(median, palette.text, 2.0);
-    // The farthest is spelled as in the sentence above.
+    // The farthest distance is spelled as in the sentence above.
     let words = format!(
         "nearest {}, median {}, farthest {}",
         text::digits(nearest, 4),

@@ -1,11 +1,11 @@
-//! Below: one line with what goes on, the last thing said, and what answers.
+//! The status line: activity, the last message, and the device.
 
 use crate::app::model::Level;
 use crate::app::model::log::Entry;
 use crate::app::prelude::*;
 use crate::text;
 
-/// The line; `problem` says whether the panel of the problem is in sight.
+/// Draws the line; `problem` says whether the left panel is visible.
 pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palette, actions: &mut Actions) {
     ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
         if ui.button("?").on_hover_text(Command::Shortcuts.text()).clicked() {
@@ -13,9 +13,9 @@ pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palett
         }
         device_ui(ui, session, palette);
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-            // A load and a run have their Cancel where they were begun, while that is in sight.
+            // Loads and runs have their Cancel button in the left panel, if visible.
             let on_the_left = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
-            // Beside a lesson, which has points of its own, the explorer's runs would only puzzle.
+            // A lesson has points of its own; the explorer's runs would only confuse.
             let is_elsewhere = session.lesson.open && matches!(session.activity, Activity::Running { .. });
             if session.activity.is_busy() && !(on_the_left && problem) && !is_elsewhere {
                 command_ui(ui, Command::Cancel, actions);
@@ -28,9 +28,9 @@ pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palett
     });
 }
 
-/// What went wrong, until it is settled or dismissed, and what was said last.
+/// The unresolved problem, then the last message.
 fn message_ui(ui: &mut Ui, session: &Session, palette: &Palette, actions: &mut Actions) {
-    /// Of the room, what went wrong leaves so much to what was said since.
+    /// Share of the width reserved for the last message.
     const REST: f32 = 0.35;
     let (log, lesson) = (&session.log, &session.lesson);
     let note = log
@@ -87,7 +87,7 @@ fn what_goes_on(activity: &Activity) -> Option<String> {
     })
 }
 
-/// What answers here, and why it is not a GPU.
+/// The GPU, or why there is none.
 fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
     let Some(status) = session.gpu() else { return };
     match &status.device {
@@ -96,7 +96,7 @@ fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
             ui.label(palette.weak(&device.name));
         }
         Some(Err(_)) => {
-            // It lasts as long as the window, so it is no louder than a device's name.
+            // Permanent, so it is as quiet as a device's name.
             let why = text::sentence_case(status.why_not().unwrap_or_default());
             let about = format!("No NVIDIA GPU is needed: engine auto searches on the CPU. {why}.");
             ui.label(palette.weak("No GPU")).on_hover_text(about);

@@ -1,4 +1,4 @@
-//! What came out: a value for each row, and what the legend says of all of them.
+//! Computed values: one for each row, with the facts that the legend shows.
 
 use std::sync::Arc;
 
@@ -8,36 +8,34 @@ use rayon::slice::ParallelSlice as _;
 use super::{ColorMap, ColorRange, ColorView, PointValues, Scale};
 use crate::text;
 
-/// Whose points have the values.
+/// The points that have the values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whose {
-    /// Rows of the cloud.
     Data,
-    /// Rows of the file of queries, which are points of their own.
+    /// Rows of the query file, which are separate points.
     Queries,
 }
 
-/// Values along a scale.
+/// Numeric values.
 #[derive(Clone, Debug)]
 pub struct Numbers {
-    /// By row, less [`Self::offset`].
+    /// By row, minus [`Self::offset`].
     pub values: Arc<PointValues>,
-    /// What was subtracted, so that f32 holds the differences; 0 for most.
+    /// Subtracted to fit the values' differences into f32; usually 0.
     pub offset: f64,
-    /// The least and the largest, offset included.
+    /// Minimum and maximum, offset included.
     pub whole: (f64, f64),
-    /// The 2nd and the 98th percentile, where they were asked for.
+    /// 2nd and 98th percentile, if requested.
     pub middle: Option<(f64, f64)>,
-    /// The least that is more than 0: where a log scale begins that would have to begin at 0.
+    /// The smallest positive value: the low end of a log scale that would start at 0.
     pub least_positive: Option<f64>,
-    /// Whether all are whole numbers.
     pub integers: bool,
-    /// Some thousands of the values, ascending, less the offset: enough to show how they are spread.
+    /// Some thousands of the values, ascending, minus the offset; used for the histogram.
     sample: Arc<[f32]>,
 }
 
 impl Numbers {
-    /// Values less an offset, NaN where a row has none; `None` when no row has one.
+    /// Values minus an offset, NaN for rows without a value; `None` if no row has one.
     pub fn new(values: Vec<f32>, offset: f64, with_middle: bool) -> Option<Self> {
         let nothing = (f32::INFINITY, f32::NEG_INFINITY, f32::INFINITY, true);
         let join = |a: (f32, f32, f32, bool), b: (f32, f32, f32, bool)| {
@@ -68,8 +66,7 @@ impl Numbers {
         })
     }
 
-    /// How many of a sample of the values are in each of `bins` equal parts of a scale; what is beyond its
-    /// ends is in none.
+    /// Counts of the sample in `bins` equal parts of a scale, ignoring values beyond its ends.
     pub fn histogram(&self, (low, high, log): (f64, f64, bool), bins: usize) -> Vec<usize> {
         let at = |part: usize| {
             let share = part as f64 / bins as f64;
@@ -77,7 +74,7 @@ impl Numbers {
             (value - self.offset) as f32
         };
         let below = |part: usize| match part {
-            // The last part has its upper end.
+            // The last bin includes its upper end.
             part if part == bins => self.sample.partition_point(|&value| value <= at(part)),
             part => self.sample.partition_point(|&value| value < at(part)),
         };
@@ -85,7 +82,7 @@ impl Numbers {
         edges.windows(2).map(|edge| edge[1].saturating_sub(edge[0])).collect()
     }
 
-    /// Values between two in words; an infinite end is none.
+    /// A range in words; an infinite end is open.
     pub fn span(&self, from: f64, to: f64) -> String {
         let text =
             |value: f64| if self.integers { text::coordinate(value.round()) } else { text::digits(value, 4) };
@@ -97,14 +94,14 @@ impl Numbers {
         }
     }
 
-    /// The value, about, below which a share of the values lies.
+    /// The approximate quantile.
     pub fn quantile(&self, share: f64) -> f64 {
         let last = self.sample.len().saturating_sub(1);
         let at = (share * last as f64).round() as usize;
         self.sample.get(at.min(last)).map_or(f64::NAN, |&value| f64::from(value)) + self.offset
     }
 
-    /// The value that so many are not below, or not above; of fewer, the last. `None` where there are none.
+    /// The `count`-th highest or lowest value, or the last if there are fewer; `None` without values.
     pub fn extreme(&self, count: usize, highest: bool) -> Option<f64> {
         let mut values: Vec<f32> =
             self.values.values.iter().copied().filter(|value| !value.is_nan()).collect();
@@ -114,12 +111,12 @@ impl Numbers {
         Some(f64::from(value) + self.offset)
     }
 
-    /// Whether a log scale makes sense; a value of 0 has the colour of its low end.
+    /// Whether a log scale is possible; a value of 0 gets the colour of the low end.
     pub fn can_be_log(&self) -> bool {
         self.whole.0 >= 0.0 && self.least_positive.is_some() && self.offset == 0.0
     }
 
-    /// The ends of the scale, and whether it is a log scale.
+    /// The ends of the scale, and whether it is logarithmic.
     pub fn ends(&self, view: &ColorView) -> (f64, f64, bool) {
         let (low, high) = match view.range {
             ColorRange::Typed(low, high) if low < high => (low, high),
@@ -134,7 +131,7 @@ impl Numbers {
     }
 }
 
-/// Values that are there, evenly spaced in the order of rows, ascending.
+/// A sample of the values, evenly spaced by row, ascending.
 fn sample(values: &[f32]) -> Arc<[f32]> {
     const MOST: usize = 1 << 14;
     let there = || values.iter().copied().filter(|value| !value.is_nan());
@@ -144,7 +141,7 @@ fn sample(values: &[f32]) -> Arc<[f32]> {
     sample.into()
 }
 
-/// The 2nd and the 98th percentile of the values that are there.
+/// 2nd and 98th percentile of the values.
 fn middle(values: &[f32]) -> Option<(f32, f32)> {
     let mut there: Vec<f32> = values.par_iter().copied().filter(|value| !value.is_nan()).collect();
     let last = there.len().checked_sub(1)?;
@@ -156,49 +153,46 @@ fn middle(values: &[f32]) -> Option<(f32, f32)> {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Category {
-    /// As the file says it.
+    /// As in the file.
     pub name: String,
     pub count: u64,
 }
 
-/// Values that are one of a few.
+/// Categorical values.
 #[derive(Clone, Debug)]
 pub struct Categories {
-    /// The number of its category by row, NaN where a row has none.
+    /// Category index by row, NaN for rows without a value.
     pub values: Arc<PointValues>,
-    /// In the order of their colours: as they sort where each has a colour of its own, else the most frequent
-    /// first.
+    /// In the order of colours: sorted by name if each has its own colour, otherwise by frequency.
     pub list: Vec<Category>,
 }
 
-/// By what points are coloured, worked out.
+/// The values that colour points.
 #[derive(Clone, Debug)]
 pub struct Channel {
     pub whose: Whose,
-    /// What it is: "merges".
+    /// Name: "merges".
     pub title: String,
-    /// In what: "per query", "radians".
+    /// Unit: "per query", "radians".
     pub unit: &'static str,
-    /// Along a scale, where values are numbers.
     pub numbers: Option<Numbers>,
-    /// As categories, where they are few.
+    /// The values as categories, if they are few.
     pub categories: Option<Categories>,
-    /// As a colour of its own for each row ([`ColorMap::Own`]), in place of numbers and categories.
+    /// A colour for each row ([`ColorMap::Own`]), instead of numbers and categories.
     pub colors: Option<Arc<PointValues>>,
-    /// Whether categories are what fits.
     pub prefers_categories: bool,
-    /// The rows that have a value, ascending, where they are a few.
+    /// The rows with a value, ascending, if they are few.
     pub few: Option<Arc<[u32]>>,
-    /// Rows without a value.
+    /// Number of rows without a value.
     pub missing: u64,
-    /// What became of them, after their number: "were not asked".
+    /// Describes them, after their number: "were not asked".
     pub why_missing: &'static str,
-    /// What else is to be known.
+    /// An additional note for the legend.
     pub note: Option<String>,
 }
 
 impl Channel {
-    /// Values along a scale; `missing` is how many rows have none, and what became of them.
+    /// A numeric channel; `missing` is the number of rows without a value, and their description.
     pub fn of_numbers(
         whose: Whose,
         title: impl Into<String>,
@@ -222,7 +216,7 @@ impl Channel {
         }
     }
 
-    /// The colours that are used: those chosen where they fit.
+    /// The colour map to use: the chosen one if it fits.
     pub fn map(&self, chosen: Option<ColorMap>) -> ColorMap {
         let categories = match (chosen, &self.numbers, &self.categories) {
             (_, None, Some(_)) => true,
@@ -238,7 +232,7 @@ impl Channel {
         }
     }
 
-    /// Values and scale to draw with; `None` when no row has a value.
+    /// Values and scale to draw with; `None` if no row has a value.
     pub fn scaled(&self, view: &ColorView, dark: bool) -> Option<(Arc<PointValues>, Scale)> {
         let map = self.map(view.map);
         if let Some(colors) = &self.colors {
@@ -261,7 +255,7 @@ impl Channel {
         Some((Arc::clone(&numbers.values), scale))
     }
 
-    /// What a row has, in words; `None` where it has nothing.
+    /// A row's value in words.
     pub fn text(&self, row: usize) -> Option<String> {
         let own = |values: &PointValues| values.values.get(row).copied().filter(|value| !value.is_nan());
         if let Some(category) =
@@ -279,13 +273,11 @@ impl Channel {
     }
 }
 
-/// The values by which points are coloured.
 #[derive(Clone, Debug, Default)]
 pub enum Colored {
-    /// No colouring is chosen.
     #[default]
     Nothing,
-    /// What has to be done first.
+    /// What the user has to do first.
     Missing(String),
     Working,
     Ready(Arc<Channel>),

@@ -1,5 +1,5 @@
 //! Point colours: a number for each row of the cloud, and a scale that maps it to a colour. [`ColorView`] is
-//! the user's choice, [`channel`] the result: values, and what the legend says about them.
+//! the user's choice, [`channel`] the computed values.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,17 +12,16 @@ use crate::knn::Measure;
 
 pub mod channel;
 
-/// A number for each row of a cloud, from which its colour is computed.
+/// A number for each row of a cloud, which determines its colour.
 #[derive(Debug)]
 pub struct PointValues {
-    /// Unique, so that a buffer on the GPU can be matched with it.
+    /// Unique, to identify the matching GPU buffer.
     pub id: u64,
-    /// Indexed by row of the cloud; NaN where a row has no value.
+    /// Indexed by row of the cloud; NaN for rows without a value.
     pub values: Vec<f32>,
 }
 
 impl PointValues {
-    /// Values under a new id.
     pub fn new(values: Vec<f32>) -> Self {
         static LAST: AtomicU64 = AtomicU64::new(0);
         Self { id: LAST.fetch_add(1, Ordering::Relaxed) + 1, values }
@@ -39,12 +38,11 @@ pub enum ColorMap {
     Cividis,
     /// Value c is the c-th category; colours repeat beyond the size of the set.
     Categories,
-    /// A value is its own colour: red, green and blue of eight bits each, as the whole number that they are
-    /// together.
+    /// Each value is an RGB colour with 8 bits per channel, as an integer.
     Own,
 }
 
-/// How values become colours.
+/// How values map to colours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
     pub map: ColorMap,
@@ -52,43 +50,39 @@ pub struct Scale {
     pub low: f32,
     /// The value of the last colour; larger values are clamped.
     pub high: f32,
-    /// Whether the scale is logarithmic; then both ends are positive.
+    /// Whether the scale is logarithmic; both ends are then positive.
     pub log: bool,
-    /// Whether the canvas is dark: the colours are chosen to contrast with it.
+    /// Whether the canvas is dark, to choose colours that contrast with it.
     pub dark: bool,
 }
 
-// What is chosen: by what points are coloured, with which colours, over which range. All of it is kept
-// between starts.
+// The saved colour settings: which values, which colours, which range.
 
-/// By what points are coloured.
+/// The values that colour points.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "SavedColorBy")]
 pub enum ColorBy {
-    /// One colour for all points.
     #[default]
     Nothing,
     /// A dimension of the cloud, by number.
     Axis(usize),
-    /// A column of the file, by name, or by number where several have the name.
+    /// A column of the file, by name, or by number if the name is ambiguous.
     Column(String),
-    /// The colour that the file has of each point.
     FileColors,
-    /// How far each point is from the query.
+    /// The distance of each point from the query.
     Distance,
-    /// The place of each neighbour among the neighbours.
+    /// The rank of each neighbour.
     Rank,
-    /// How far the k-th neighbour of each query is.
     KthDistance,
-    /// What the neighbours of all rows say of each.
+    /// An analysis of all rows' neighbours.
     Analysis(AnalysisKind),
-    /// What the search of each query counted, by the measure's column.
+    /// A counter of each query's search, by the measure's column.
     Measure(String),
-    /// The bound of each query at a moment of the search.
+    /// Each query's bound at a moment of the search.
     Moment,
 }
 
-/// As it is saved: states of the first version name three measures.
+/// The saved form: states of the first version name three measures.
 #[derive(Deserialize)]
 enum SavedColorBy {
     Nothing,
@@ -127,13 +121,12 @@ impl From<SavedColorBy> for ColorBy {
 }
 
 impl ColorBy {
-    /// By a measure, of its column's name.
     pub fn measure(name: &str) -> Self {
         Self::Measure(name.to_owned())
     }
 
-    /// What can be chosen, as the chooser lists it; of axes and columns the first, and every measure that an
-    /// engine declares.
+    /// The choices in the order of the chooser, including every measure that an engine declares; axes and
+    /// columns appear once.
     pub fn all() -> Vec<Self> {
         let before = [
             Self::Nothing,
@@ -149,7 +142,6 @@ impl ColorBy {
         before.into_iter().chain(measures).chain([Self::Moment]).chain(analyses).collect()
     }
 
-    /// As the chooser says it.
     pub fn text(&self) -> String {
         match self {
             Self::Nothing => "nothing",
@@ -166,7 +158,6 @@ impl ColorBy {
         .to_owned()
     }
 
-    /// What it means, for who hovers over it.
     pub fn about(&self) -> &'static str {
         match self {
             Self::Nothing => "All points in one colour.",
@@ -184,7 +175,7 @@ impl ColorBy {
         }
     }
 
-    /// Whether two choose the same, which axis or column aside.
+    /// Whether the choices are of the same kind, ignoring the axis or column.
     pub fn is_like(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Measure(a), Self::Measure(b)) => a == b,
@@ -193,34 +184,32 @@ impl ColorBy {
         }
     }
 
-    /// Whether it is of queries that a run answered, not of points.
+    /// Whether the values belong to a run's queries rather than to points.
     pub fn is_of_queries(&self) -> bool {
         matches!(self, Self::KthDistance | Self::Measure(_) | Self::Moment)
     }
 }
 
-/// From which value to which colours go.
+/// The range of values that the colours span.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub enum ColorRange {
-    /// From the least to the largest.
+    /// From minimum to maximum.
     #[default]
     Whole,
-    /// The middle 96 %: what is below the 2nd or above the 98th percentile has the colour of the end.
+    /// From the 2nd to the 98th percentile; values outside get the colour of the end.
     Middle,
-    /// As it was typed: low and high, low below high.
+    /// Typed low and high, low below high.
     Typed(f64, f64),
 }
 
-/// Everything that is chosen about the colouring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ColorView {
     pub by: ColorBy,
-    /// Which colours; `None` takes those that fit.
+    /// `None` uses the default for the values.
     pub map: Option<ColorMap>,
-    /// From which value to which.
     pub range: ColorRange,
-    /// Whether equal factors are equal steps of colour.
+    /// Whether the scale is logarithmic.
     pub log: bool,
     /// Points seen, for [`ColorBy::Moment`].
     pub moment: u32,
@@ -233,33 +222,30 @@ impl Default for ColorView {
 }
 
 impl ColorView {
-    /// Another choice, whose range and scale are its own.
+    /// Chooses other values, and resets range and scale.
     pub fn choose(&mut self, by: ColorBy) {
         if self.by != by {
             (self.by, self.range, self.log) = (by, ColorRange::Whole, false);
-            // Categories of one column say nothing of another.
+            // A map for categories may not fit the new values.
             self.map = self.map.filter(|&map| map != ColorMap::Categories);
         }
     }
 }
 
-/// What the chooser and the legend ask for.
 #[derive(Clone, Debug)]
 pub enum ColorAction {
     Set(ColorView),
-    /// The rows of a category are selected.
     SelectCategory(usize, How),
-    /// What has a value between two, both included, is selected.
+    /// Select rows with values in a closed range.
     SelectBetween(f64, f64, How),
-    /// Select so many of the highest or lowest values, and those that equal the last of them.
+    /// Select this many of the highest or lowest values, and ties of the last one.
     SelectMost {
         count: usize,
         highest: bool,
         how: How,
     },
-    /// What failed or was cancelled is tried again.
     Retry,
-    /// The moment moves on by itself, or stops.
+    /// Start or stop the replay.
     Play(bool),
 }
 

@@ -1,4 +1,4 @@
-//! The one place that carries out what is asked of the lesson.
+//! Carries out the actions of the lesson.
 
 pub mod quiz;
 pub mod touch;
@@ -45,7 +45,6 @@ pub static FEATURE: Feature = Feature {
     ..Feature::NONE
 };
 
-/// A lesson whose search is recorded.
 pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = Kind {
     purpose: |lesson, fraction| {
         Some(Activity::Recording { what: format!("lesson {}", lesson.number), fraction })
@@ -58,7 +57,6 @@ pub static RECORD: Kind<App, &'static Lesson, Result<Recorded, LessonError>> = K
 };
 
 impl App {
-    /// Whether the lesson is shown, and the commands that belong to it.
     fn lesson_command(&mut self, command: Command) {
         let held = self.session.lesson.is_held();
         match command {
@@ -78,7 +76,7 @@ impl App {
             Command::ZoomNext => self.zoom_next(),
             Command::Presenter => self.present(Presenting::Presenter),
             Command::Bare => self.present(Presenting::Bare),
-            // While a question is open, what comes next is not to be seen.
+            // While a question is open, the player must not move on and show the answer.
             _ if held => {}
             command => self.move_player(command),
         }
@@ -126,7 +124,7 @@ impl App {
                 if draft.row != self.session.lesson.draft(lesson).row
                     && let Some(asked) = &mut self.session.lesson.asked
                 {
-                    // The same question about another row.
+                    // The same problem with another row as its query.
                     asked.query = None;
                 }
                 self.session.lesson.set_draft(lesson, draft);
@@ -180,7 +178,7 @@ impl App {
         }
     }
 
-    /// Before other data are recorded: what was moved in those before means nothing in them.
+    /// Called before other data are recorded: drops moved points, which do not apply to them.
     fn change_data(&mut self, lesson: &'static Lesson) {
         let session = &mut self.session.lesson;
         let mut draft = session.draft(lesson);
@@ -196,7 +194,7 @@ impl App {
         session.touch.before = session.player.clone().map(|player| (player, touched));
     }
 
-    /// Shows a lesson, and records it unless it is there already.
+    /// Shows a lesson, and records it if necessary.
     pub(in crate::app) fn open_lesson(&mut self, number: u32) {
         let lesson = lesson_of(number);
         let there = self.session.lesson.player_of(lesson).is_some();
@@ -211,7 +209,7 @@ impl App {
         self.record_lesson(lesson);
     }
 
-    /// In place of the explorer, whose last words are not about it.
+    /// Replaces the explorer, and hides its last message.
     fn show_lesson(&mut self) {
         if !self.session.lesson.open {
             self.session.lesson.before = self.session.log.note().cloned();
@@ -227,7 +225,7 @@ impl App {
         }
     }
 
-    /// The lesson of own data, of what is picked in the explorer.
+    /// Opens the lesson on the user's own data with the picked query.
     fn lesson_of_query(&mut self) {
         let Some(cloud) = &self.session.cloud else {
             return self.session.log.error(About::Lesson, "no cloud is open: open one, and click a point");
@@ -269,24 +267,25 @@ impl App {
         self.record_lesson(lesson);
     }
 
-    /// Starts to record a lesson as it is typed; what was recorded before stays until that is there.
+    /// Starts recording a lesson with the current settings; the previous recording stays until the new one is
+    /// complete.
     pub(in crate::app) fn record_lesson(&mut self, lesson: &'static Lesson) {
-        // What was being recorded is not asked for any more, also where this cannot be.
+        // The earlier recording is obsolete, even if this one is impossible.
         self.jobs.stop(&RECORD);
         let session = &mut self.session.lesson;
         (session.quiz, session.error, session.touch.behind) = (None, None, false);
         let draft = session.draft(lesson);
         match self.work_of_lesson(lesson, draft, self.state.lesson.gpu) {
             Ok(work) => self.jobs.start(&RECORD, lesson, work),
-            // It stands at the field; where none is to be seen, in the middle.
+            // Field errors appear at their fields; others in the centre.
             Err(error) => self.session.lesson.error = error,
         }
     }
 
-    /// What records a lesson as it is typed and moved.
+    /// The task that records a lesson with the current settings.
     ///
     /// # Errors
-    /// What is wrong with the first field.
+    /// The error of the first invalid field.
     pub(in crate::app) fn work_of_lesson(
         &self,
         lesson: &'static Lesson,
@@ -298,7 +297,7 @@ impl App {
         let session = &self.session.lesson;
         let read = draft.read(lesson, cloud.as_deref());
         let (choice, row) = read.map_err(|errors| errors.into_iter().next().map(|error| error.sentence))?;
-        // What the explorer asked is about the lesson of own data alone.
+        // The explorer's problem applies only to the lesson on the user's own data.
         let asked = session.asked.clone().filter(|_| lesson.number == OWN_DATA);
         let question = asked.unwrap_or_else(|| Asked::typed(&self.state.draft));
         let setup = Setup {
@@ -311,10 +310,10 @@ impl App {
         };
         let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));
         let breaking = self.session.lesson.breaking;
-        // What a mistake needs may differ from what the lesson has.
+        // A fault may need other data than the lesson's.
         let with_data =
             if let Breaking::Chosen(fault) = breaking { lesson.with_data_for(fault) } else { *lesson };
-        // A GPU makes no mistakes on purpose.
+        // Faults are injected only into the twin.
         let gpu = breaking == Breaking::No
             && gpu
             && self.session.can_record_on_gpu(choice.width.unwrap_or(lesson.width));
@@ -327,7 +326,7 @@ impl App {
         })
     }
 
-    /// Another cloud is open: what lessons have of the one before goes.
+    /// Another cloud is open: drops what lessons took from the previous one.
     fn lesson_cloud_changed(&mut self) {
         self.session.lesson.asked = None;
         for lesson in LESSONS.iter().filter(|lesson| lesson.own_data) {
@@ -350,7 +349,6 @@ impl App {
         }
     }
 
-    /// A lesson was recorded.
     pub(in crate::app) fn lesson_recorded(
         &mut self,
         lesson: &'static Lesson,
@@ -376,13 +374,12 @@ impl App {
                         .for_each(|(take, before)| take.mark_turned(Some(&before.recording)));
                 }
                 let mut player = Player::new(lesson, takes);
-                // Who changes k goes on with the level and the take that were chosen; who moves something
-                // stays in the story.
+                // Changing k keeps level and take; moving a point also keeps the position in the story.
                 if let Some(before) = session.player_of(lesson) {
                     (player.level, player.whole) = (before.level, before.whole);
                     player.choose(before.active());
                     if alike {
-                        // While it is held, from where it was taken: what goes back there shows the same step
+                        // During a drag, relative to where it began, so that moving back shows the same step
                         // again.
                         let held = session.touch.before.as_ref().filter(|_| session.touch.held);
                         player.follow(held.map_or(before, |(taken, _)| taken));
@@ -390,12 +387,12 @@ impl App {
                         player.seek(0);
                     }
                 }
-                // Where it breaks is to be found.
+                // In a hunt, start from the beginning.
                 if matches!(session.breaking, Breaking::Hunt { guess: None, .. }) {
                     player.seek(0);
                 }
                 (session.touch.recorded, session.touch.took) = (Some(draft), Some(took));
-                // Questions are about the steps that they were made from.
+                // The quiz refers to steps of the previous recording.
                 (session.player, session.quiz, session.error) = (Some(player), None, None);
                 self.session.log.settle(About::Lesson);
             }
@@ -414,7 +411,7 @@ impl App {
         }
     }
 
-    /// Does the steps that are due.
+    /// Advances the player.
     fn play(&mut self) {
         let (now, speed) = (self.handles.ctx.input(|input| input.time), self.state.lesson.speed);
         if !self.session.lesson.open || self.session.lesson.is_held() {
@@ -427,7 +424,6 @@ impl App {
         }
     }
 
-    /// Writes a file of the lesson on a thread of its own.
     pub(in crate::app) fn write_lesson(
         &mut self,
         file: LessonFile,
@@ -454,15 +450,15 @@ impl App {
         Ok(())
     }
 
-    /// Cancels what the open lesson has to cancel; false where it has nothing.
+    /// Cancels something in the open lesson; returns whether there was anything.
     fn cancel_in_lesson(&mut self) -> bool {
-        // What lies on top of the lesson is closed first.
+        // A window on top of the lesson is closed first.
         self.session.lesson.open && (self.session.lesson.source.take().is_some() || self.cancel_lesson())
     }
 
-    /// Stops the recording, or else takes less of the screen; false when there was nothing to stop.
+    /// Stops the recording, or else leaves a special view; returns whether there was anything to stop.
     pub(in crate::app) fn cancel_lesson(&mut self) -> bool {
-        // What it still finds is not heard.
+        // Its result will be ignored.
         if self.jobs.stop(&RECORD) {
             self.session.lesson.error = Some("Cancelled.".to_owned());
             return true;
@@ -487,7 +483,7 @@ impl App {
         true
     }
 
-    /// Gives the panel under the pointer all of the picture, or shows all panels again.
+    /// Zooms to the panel under the pointer, or shows all panels again.
     fn zoom(&mut self) {
         let picture = &self.handles.picture_of_lesson;
         let panel = picture.panel_under_pointer().or_else(|| picture.largest_panel());
@@ -495,7 +491,6 @@ impl App {
         *zoom = if zoom.is_some() { None } else { panel };
     }
 
-    /// Goes through the panels, each with all of the picture.
     fn zoom_next(&mut self) {
         let lesson = &mut self.session.lesson;
         let Some(panels) = lesson.player.as_ref().map(Player::panels).filter(|panels| !panels.is_empty())
@@ -509,7 +504,7 @@ impl App {
         lesson.zoom = Some(panels[next]);
     }
 
-    /// Gives the picture more of the window, or, asked twice, less.
+    /// Toggles a presenting mode.
     fn present(&mut self, how: Presenting) {
         let before = self.session.lesson.presenting;
         let how = if before == how { Presenting::No } else { how };
@@ -520,7 +515,7 @@ impl App {
         self.look().apply(&self.handles.ctx);
     }
 
-    /// How the window looks: the presenter has a look of its own.
+    /// The look of the window; the presenter has its own.
     pub(in crate::app) fn look(&self) -> Look {
         if self.session.lesson.open && self.session.lesson.presenting != Presenting::No {
             self.state.lesson.presenter_look

@@ -1,4 +1,4 @@
-//! The one place that carries out what is done with questions: asked, answered, voted on.
+//! Carries out quiz actions: asking, answering, voting.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -30,8 +30,8 @@ impl App {
         self.show_question();
     }
 
-    /// Brings the picture to where the question is asked, with all panels: what is to be clicked may be in
-    /// any.
+    /// Moves the picture to the question's step and shows all panels, as the answer may be a click in any of
+    /// them.
     fn show_question(&mut self) {
         let session = &mut self.session.lesson;
         if let (Some(quiz), Some(player)) =
@@ -61,11 +61,11 @@ impl App {
                 score.asked += 1;
                 score.right += u32::from(right);
                 let (_, question) = quiz.question();
-                // What comes next may be seen now.
+                // The answer may be shown now.
                 player.seek(question.shown_at());
             }
             QuizAction::Enter | QuizAction::Skip => {
-                // A class goes on voting.
+                // A class continues voting.
                 let votes = matches!(quiz.phase(), Phase::Held(_));
                 quiz.next();
                 self.show_question();
@@ -84,7 +84,7 @@ impl App {
     }
 }
 
-/// What a class does. The answer's step is shown when the answer is.
+/// Handles actions of a class poll. Revealing the answer also shows its step.
 fn poll_action(quiz: &mut Quiz, player: &mut Player, action: PollAction) {
     let question = quiz.question().1.clone();
     match action {
@@ -107,18 +107,18 @@ fn poll_action(quiz: &mut Quiz, player: &mut Player, action: PollAction) {
     }
 }
 
-/// A question with its options and why the right one is.
+/// A poll of a question, with its options and the reason for the right one.
 fn polled(question: &Question, player: &Player) -> Poll {
     let recording = &player.take().recording;
     let mut after = Cursor::new(recording.clone());
     after.seek(question.shown_at());
-    // The same options, however often it is held.
+    // Seeded by position, so that the options are the same each time.
     let offers = offers(question, recording.shape(), &mut Random::new(question.at as u64));
     let right = offers.iter().position(|offer| question.answer.accepts(offer.reply)).unwrap_or(0);
     Poll::new(offers, right, why(question, &after))
 }
 
-/// A seed that is another one each time.
+/// A seed that differs each time.
 fn by_the_clock() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64)
 }

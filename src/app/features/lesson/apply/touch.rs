@@ -1,4 +1,4 @@
-//! Query and points that are moved in the lesson's map, carried out.
+//! Carries out moves of the query and of points in the lesson's map.
 
 use super::RECORD;
 use crate::app::context::app::App;
@@ -12,7 +12,7 @@ impl App {
     pub(in crate::app) fn touch(&mut self, action: TouchAction) {
         let lesson = lesson_of(self.state.lesson.number);
         let session = &mut self.session.lesson;
-        // What the picture shows is moved, not what is there by the time that another recording is done.
+        // Moves refer to the recording shown, not to one that finishes meanwhile.
         let shown = session
             .player
             .as_mut()
@@ -26,7 +26,7 @@ impl App {
                 session.touch.begin(touched, player);
                 session.touch.held = true;
             }
-            // The drag began in another lesson, or before the questions.
+            // The drag began in another lesson, or before the quiz.
             TouchAction::Query(_) | TouchAction::Point(..) if !session.touch.held => {}
             TouchAction::Query(at) => {
                 touched.query = Some(at);
@@ -40,7 +40,7 @@ impl App {
             }
             TouchAction::Release => {
                 session.touch.end(&touched);
-                // While it was held, the twin recorded alone.
+                // During the drag only the twin recorded.
                 if self.state.lesson.gpu {
                     self.record_lesson(lesson);
                 }
@@ -55,7 +55,6 @@ impl App {
         }
     }
 
-    /// Takes the last move back.
     pub(in crate::app) fn undo_touch(&mut self) {
         let lesson = lesson_of(self.state.lesson.number);
         let session = &mut self.session.lesson;
@@ -67,19 +66,19 @@ impl App {
         }
     }
 
-    /// Records the lesson with what was moved: at once where that takes no longer than a frame, else in the
-    /// background, the newest place as soon as the one before is there.
+    /// Records the lesson with the moved points: immediately if that fits in a frame, otherwise in the
+    /// background, always with the latest position.
     fn retouch(&mut self, lesson: &'static Lesson, touched: Touched) {
         let session = &mut self.session.lesson;
         session.set_draft(lesson, LessonDraft { touched, ..session.draft(lesson) });
         self.record_touched(lesson);
     }
 
-    /// The same, of what is moved by now.
+    /// Records with the current positions.
     pub(in crate::app) fn record_touched(&mut self, lesson: &'static Lesson) {
         let session = &mut self.session.lesson;
         session.touch.behind = self.jobs.has(&RECORD);
-        // Of the fields what is recorded: one that is being typed into is not done.
+        // Settings come from the recording shown: fields may be half edited.
         let Some(recorded) = session.touch.recorded.clone().filter(|_| !session.touch.behind) else { return };
         let draft = LessonDraft { touched: session.draft(lesson).touched, ..recorded };
         let quick = session.touch.is_quick();

@@ -1,35 +1,32 @@
-//! What of the lesson can become a file.
+//! Kinds of files that a lesson can be exported to.
 
 use super::player::Player;
 use crate::app::model::fields::{Field, FieldError, number};
 use crate::lesson::Level;
 use crate::lesson::moments::{MOST_FRAMES, MOST_ON_PAPER};
 
-/// A kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LessonFile {
-    /// The picture, in pixels.
     Picture,
-    /// The picture, as shapes.
+    /// The picture as vector shapes.
     Drawing,
     /// A range of steps as an animation.
     Gif,
-    /// A range, picture by picture.
+    /// A range of steps as one image each.
     Frames,
-    /// All steps as a data file.
     Steps,
-    /// To print, or to read without this program.
+    /// For printing, or reading without Warpscope.
     Handout,
-    /// A sheet of questions for a class, without their answers.
+    /// Questions for a class, without answers.
     Worksheet,
-    /// The answers to the questions of the same sheet, for the teacher.
+    /// The answers to the worksheet, for the teacher.
     Key,
-    /// To play in a browser, without this program.
+    /// An interactive page for a browser.
     Page,
 }
 
 impl LessonFile {
-    /// All, as the menu lists them.
+    /// All kinds, in menu order.
     pub const ALL: [Self; 9] = [
         Self::Picture,
         Self::Drawing,
@@ -42,7 +39,7 @@ impl LessonFile {
         Self::Steps,
     ];
 
-    /// As the menu says it, and what the file's name ends in before anybody chose one.
+    /// Menu text, and the end of the default file name.
     fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Picture => ("Picture as PNG…", ".png"),
@@ -65,7 +62,7 @@ impl LessonFile {
         format!("lesson-{number}{}", self.words().1)
     }
 
-    /// Why there is no such file of what the player shows; `None` where there is one.
+    /// Why this file is unavailable for the current recording, if so.
     pub fn lacks(self, player: &Player) -> Option<&'static str> {
         let has_mistake = player.takes.iter().any(|take| take.recording.parameters.fault.is_some());
         (has_mistake && matches!(self, Self::Worksheet | Self::Key)).then_some(
@@ -74,12 +71,11 @@ impl LessonFile {
         )
     }
 
-    /// Whether it shows a range of steps.
     pub fn has_range(self) -> bool {
         matches!(self, Self::Gif | Self::Frames | Self::Handout | Self::Page)
     }
 
-    /// Pictures at most; where a range has more moments, they are spread evenly. A page has all of them.
+    /// Maximum number of pictures. A longer range is sampled evenly, except for a page.
     pub fn most(self) -> usize {
         match self {
             Self::Page => usize::MAX,
@@ -89,18 +85,17 @@ impl LessonFile {
     }
 }
 
-/// What is chosen of a range, as it is typed: steps as the player counts them.
+/// A range of steps as typed, in the player's numbering.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RangeDraft {
     pub from: String,
     pub to: String,
-    /// How many the search has.
     pub steps: usize,
     pub level: Level,
 }
 
 impl RangeDraft {
-    /// All that the player shows, at its level.
+    /// The range that the player shows, at its level.
     pub fn new(player: &Player) -> Self {
         let range = player.range();
         Self {

@@ -1,4 +1,4 @@
-//! The lesson: its player, its quiz, what a class votes on, its input fields.
+//! State of the lesson: player, quiz, class poll, input fields.
 
 pub mod files;
 pub mod player;
@@ -10,54 +10,47 @@ use crate::lesson::fault::Fault;
 use crate::lesson::picture::Panel;
 use session::{Breaking, LessonDraft};
 
-/// What the lesson's parts ask for, beside commands.
+/// Actions of the lesson other than commands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LessonAction {
-    /// A lesson is to be opened, by its number.
     Open(u32),
     Edit(LessonDraft),
-    /// The lesson is to be recorded as it is typed.
     Record,
-    /// The lesson is to be as it was.
+    /// Restore the lesson's own settings.
     Reset,
-    /// The lesson is to be recorded with a mistake, or without.
+    /// Record the lesson with a fault, or without.
     Break(Breaking),
-    /// Which mistake is taken for the one that is made.
     Guess(Fault),
     Seek(usize),
-    /// Another take is stepped through.
+    /// Select another take.
     Choose(usize),
     /// In steps per second.
     SetSpeed(f32),
-    /// All of the search, or only what the lesson is about.
+    /// Show the whole search, or only the lesson's excerpt.
     SetWhole(bool),
     SetSideBySide(bool),
     SetGpu(bool),
-    /// The source of a line of the pseudocode (inside `None`: of what is running); `None` closes it.
+    /// Show the source of a line of the pseudocode (inner `None`: of the running line); `None` closes it.
     Source(Option<Option<usize>>),
     Quiz(QuizAction),
     Touch(TouchAction),
-    /// A panel has all the room; `None` shows all panels.
     Zoom(Option<Panel>),
 }
 
-/// What is done to the query and the points of a map. Places are coordinates on both axes, relative to their
-/// origins.
+/// Drags of the query and of points in a map. Coordinates of both axes are relative to their origins.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TouchAction {
-    /// Something is taken hold of: a change begins.
+    /// Begin a drag.
     Hold,
-    /// The query is moved.
     Query([f32; 2]),
-    /// A point is moved, by its row.
+    /// Move a point, by row.
     Point(u32, [f32; 2]),
-    /// It is let go of.
+    /// End the drag.
     Release,
-    /// It is put back where it was taken from.
+    /// Cancel the drag and restore the position.
     Back,
 }
 
-/// What is said about a question.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum QuizAction {
     ChooseLane(u32),
@@ -65,35 +58,33 @@ pub enum QuizAction {
     Digit(char),
     Erase,
     Say(bool),
-    /// An option, from 0.
+    /// Choose an option, from 0.
     Choose(u32),
     Arrow(bool),
-    /// The answer is given; after it, the next question.
+    /// Give the answer; after an answer, go to the next question.
     Enter,
-    /// The next question, without an answer.
     Skip,
-    /// Other questions, and the score from nothing.
+    /// Start over with other questions and a new score.
     Again,
     Poll(PollAction),
 }
 
-/// What is done while a class votes. Options count from 0.
+/// Actions of a class poll. Options count from 0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PollAction {
-    /// The question is left to the class.
+    /// Start a poll on the question.
     Hold,
-    /// It is asked as before.
+    /// Return to the question without a poll.
     LetGo,
-    /// One vote for an option, by its place from 0.
     Vote(usize),
-    /// So many votes for an option.
+    /// Set the number of votes for an option.
     Set(usize, u32),
-    /// The last vote is taken back.
+    /// Remove the last vote.
     TakeBack,
-    /// The votes are shown, not yet which option is right.
+    /// Show the votes, but not the right option.
     ShowVotes,
-    /// The votes and the answer are shown.
+    /// Show the votes and the right option.
     Reveal,
-    /// The class votes again, after a discussion.
+    /// Vote again, after a discussion.
     AskAgain,
 }

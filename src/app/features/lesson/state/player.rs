@@ -1,4 +1,4 @@
-//! The player: where in a lesson's recordings we are, and what brings us elsewhere.
+//! The player: a position in a lesson's recordings, and moves to other positions.
 
 use std::ops::Range;
 
@@ -8,31 +8,31 @@ use crate::lesson::picture::{Panel, View};
 use crate::lesson::same_moment::same_moment;
 use crate::lesson::{Cursor, Level, Mark};
 
-/// Steps a second that can be chosen.
+/// Available speeds, in steps per second.
 pub const SPEEDS: [f32; 8] = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 
-/// A lesson as it was recorded, and a place in each of its takes.
+/// The recordings of a lesson, with a position in each.
 #[derive(Clone)]
 pub struct Player {
     pub lesson: &'static Lesson,
-    /// Its recordings: one, or several that are compared.
+    /// One recording, or several that are compared.
     pub takes: Vec<Take>,
     cursors: Vec<Cursor>,
-    /// Of each take, which levels have steps of their own: in its part, and in all of it.
+    /// For each take, the levels that have steps of their own: in the excerpt, and in the whole search.
     levels: Vec<[[bool; Level::ALL.len()]; 2]>,
     active: usize,
-    /// What a step is.
+    /// The step size.
     pub level: Level,
-    /// Whether all of the search is shown, not only what the lesson is about.
+    /// Whether to show the whole search instead of the lesson's excerpt.
     pub whole: bool,
-    /// The position that the last move came from, if that was a step forward.
+    /// The previous position, if the last move was a step forward.
     stepped_from: Option<usize>,
-    /// When the next step of its own accord is due, in seconds of the window's clock; `None` while it pauses.
+    /// When the next step is due during playback, in seconds of egui's clock; `None` when paused.
     due: Option<f64>,
 }
 
 impl Player {
-    /// At the start of what the lesson is about. There is at least one take.
+    /// A player at the start of the lesson's excerpt. `takes` must not be empty.
     pub fn new(lesson: &'static Lesson, takes: Vec<Take>) -> Self {
         let cursors = takes.iter().map(|take| Cursor::new(take.recording.clone())).collect();
         let levels = takes
@@ -54,32 +54,30 @@ impl Player {
         player
     }
 
-    /// The take that is stepped through; others follow.
+    /// The selected take, which the others follow.
     pub fn active(&self) -> usize {
         self.active
     }
 
-    /// The take of [`Self::active`].
     pub fn take(&self) -> &Take {
         &self.takes[self.active]
     }
 
-    /// The cursor of the active take.
     pub fn cursor(&self) -> &Cursor {
         &self.cursors[self.active]
     }
 
-    /// The panels of the lesson at the present moment, the largest first.
+    /// The lesson's panels at the current position, largest first.
     pub fn panels(&self) -> Vec<Panel> {
         panels_of(self.lesson, &View::of(self.cursor(), 14.0))
     }
 
-    /// Where each take is.
+    /// The positions in all takes.
     pub fn cursors(&self) -> &[Cursor] {
         &self.cursors
     }
 
-    /// Steps through another take, from where it is.
+    /// Selects another take, at its current position.
     pub fn choose(&mut self, take: usize) {
         if take < self.takes.len() && take != self.active {
             self.active = take;
@@ -87,18 +85,18 @@ impl Player {
         }
     }
 
-    /// The positions that can be gone to.
+    /// The reachable positions.
     pub fn range(&self) -> Range<usize> {
         if self.whole { 0..self.take().recording.len() } else { self.take().range.clone() }
     }
 
-    /// Shows all of the search, or only what the lesson is about.
+    /// Shows the whole search, or only the lesson's excerpt.
     pub fn set_whole(&mut self, whole: bool) {
         self.whole = whole;
         self.seek(self.cursor().position());
     }
 
-    /// Goes to the moment that another player of the same lesson shows, of the same take.
+    /// Moves to the position that corresponds to another player's, in the same take.
     pub fn follow(&mut self, other: &Self) {
         self.choose(other.active);
         let from = (&*other.take().recording, other.range());
@@ -107,12 +105,12 @@ impl Player {
         self.seek(position);
     }
 
-    /// Whether comparators are marked that decide otherwise than before something was moved.
+    /// Whether comparators are marked that changed their decision after a move of a point.
     pub fn has_marks(&self) -> bool {
         self.takes.iter().any(|take| take.recording.turned().is_some())
     }
 
-    /// Shows all comparators alike again: of takes and cursors, which each have the recording.
+    /// Removes the marks from takes and cursors, which each hold the recording.
     pub fn remove_marks(&mut self) {
         for (take, cursor) in self.takes.iter_mut().zip(&mut self.cursors) {
             let position = cursor.position();
@@ -122,7 +120,7 @@ impl Player {
         }
     }
 
-    /// Goes to a position, or as near as one can; the other takes go to where as many points were seen.
+    /// Moves to a position, clamped to the range; the other takes move to the same number of points seen.
     pub fn seek(&mut self, position: usize) {
         let range = self.range();
         let position = position.clamp(range.start, range.end);
@@ -146,7 +144,7 @@ impl Player {
         }
     }
 
-    /// One step on at the level of detail; false at the end.
+    /// Steps forward at the current level; returns false at the end.
     pub fn forward(&mut self) -> bool {
         let (before, next) = (self.cursor().position(), self.cursor().next(self.level));
         self.seek(next);
@@ -159,27 +157,26 @@ impl Player {
         self.stepped_from
     }
 
-    /// One step back at the level of detail.
+    /// Steps back at the current level.
     pub fn back(&mut self) {
         self.seek(self.cursor().previous(self.level));
     }
 
-    /// To the next mark of a kind, or the end.
+    /// Moves to the next mark of a kind, or to the end.
     pub fn next_mark(&mut self, mark: Mark) {
         self.seek(self.cursor().next_mark(mark).unwrap_or(usize::MAX));
     }
 
-    /// To the mark of a kind before, or the start.
+    /// Moves to the previous mark of a kind, or to the start.
     pub fn previous_mark(&mut self, mark: Mark) {
         self.seek(self.cursor().previous_mark(mark).unwrap_or(0));
     }
 
-    /// Whether it goes on by itself.
     pub fn is_playing(&self) -> bool {
         self.due.is_some()
     }
 
-    /// Goes on by itself from now on, from the start when it is at the end.
+    /// Starts playback; at the end, from the start.
     pub fn play(&mut self, now: f64) {
         if self.cursor().position() >= self.range().end {
             self.seek(0);
@@ -187,14 +184,13 @@ impl Player {
         self.due = Some(now);
     }
 
-    /// Stays where it is.
     pub fn pause(&mut self) {
         self.due = None;
     }
 
-    /// Does the steps that are due; gives the seconds to the next one.
+    /// Performs the steps that are due; returns the seconds until the next.
     pub fn advance(&mut self, now: f64, steps_per_second: f32) -> Option<f64> {
-        /// A window that was away for longer does not catch up.
+        /// After a longer gap between frames, skipped steps are not made up.
         const LATE: f64 = 0.25;
         let mut due = self.due?;
         if now - due > LATE {
@@ -211,12 +207,12 @@ impl Player {
         Some(due - now)
     }
 
-    /// Whether a level has steps of its own in what is shown: some that the level before does not stop at.
+    /// Whether a level has steps in the current range that coarser levels lack.
     pub fn has_level(&self, level: Level) -> bool {
         self.levels[self.active][usize::from(self.whole)][level as usize]
     }
 
-    /// Where merges end in what is shown.
+    /// Positions in the current range where merges end.
     pub fn merges(&self) -> impl Iterator<Item = usize> + '_ {
         let recording = &self.take().recording;
         let range = self.range();
@@ -226,7 +222,6 @@ impl Player {
     }
 }
 
-/// The levels that steps of a range are of.
 fn levels(take: &Take, range: Range<usize>) -> [bool; Level::ALL.len()] {
     let mut levels = [false; Level::ALL.len()];
     for at in range {

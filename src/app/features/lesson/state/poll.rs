@@ -1,39 +1,38 @@
-//! What a class votes on: the options, the votes for each, before and after it was discussed, and when they
-//! are shown.
+//! A class poll: options, votes of up to two rounds, and what is revealed.
 
 use crate::lesson::questions::pool::Offer;
 
-/// Votes for one option at most.
+/// Maximum number of votes for an option.
 pub const MOST_VOTES: u32 = 9_999;
 
-/// What of a poll is shown, one after the other.
+/// What is revealed, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd)]
 enum Shown {
-    /// While the class votes, how it votes is not to be seen.
+    /// Votes are hidden while the class votes.
     Nothing,
     Votes,
-    /// The votes, and which option is right.
+    /// The votes and the right option.
     Answer,
 }
 
-/// A question that is left to a class. After Mazur's peer instruction it can be voted on twice, with a
-/// discussion in between, before the answer is known.
+/// A question for a class. Following Mazur's peer instruction, the class can vote twice, with a discussion in
+/// between, before the answer is revealed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Poll {
     offers: Vec<Offer>,
-    /// Which option is right, from 0.
+    /// Index of the right option, from 0.
     right: usize,
-    /// Why that option is right, as feedback says it.
+    /// The explanation of the right option.
     why: String,
-    /// The votes for each option, for each time that was voted.
+    /// Votes per round and option.
     votes: Vec<Vec<u32>>,
-    /// The options of single votes, in the order in which they came.
+    /// Options of single votes, in order.
     came: Vec<usize>,
     shown: Shown,
 }
 
 impl Poll {
-    /// With no votes yet; `right` is the option that is right, from 0.
+    /// A poll without votes; `right` is the index of the right option, from 0.
     pub fn new(offers: Vec<Offer>, right: usize, why: String) -> Self {
         Self {
             votes: vec![vec![0; offers.len()]],
@@ -57,17 +56,17 @@ impl Poll {
         &self.why
     }
 
-    /// Whether votes are counted, and hidden until all have voted.
+    /// Whether votes are being counted, and hidden.
     pub fn is_open(&self) -> bool {
         self.shown == Shown::Nothing
     }
 
-    /// Whether the votes and the answer are shown.
+    /// Whether the right option is shown.
     pub fn is_revealed(&self) -> bool {
         self.shown == Shown::Answer
     }
 
-    /// How often was voted: once, or twice.
+    /// Number of voting rounds: one or two.
     pub fn rounds(&self) -> usize {
         self.votes.len()
     }
@@ -77,25 +76,25 @@ impl Poll {
         self.votes[round][option]
     }
 
-    /// The votes that are being counted.
+    /// The votes for an option in the current round.
     pub fn counted(&self, option: usize) -> u32 {
         self.votes(self.rounds() - 1, option)
     }
 
-    /// The share of an option's votes in a round, from 0 to 1; 0 if nobody voted.
+    /// An option's share of the votes in a round, from 0 to 1; 0 without votes.
     pub fn share(&self, round: usize, option: usize) -> f32 {
         let all: u32 = self.votes[round].iter().sum();
         self.votes[round][option] as f32 / all.max(1) as f32
     }
 
-    /// The wrong option with most votes in the last round; `None` if nobody was wrong.
+    /// The wrong option with the most votes in the last round; `None` if none has votes.
     pub fn most_wrong(&self) -> Option<usize> {
         let wrong =
             (0..self.offers.len()).rev().filter(|&option| option != self.right && self.counted(option) > 0);
         wrong.max_by_key(|&option| self.counted(option))
     }
 
-    /// One vote for an option; ignored once the answer is known, and beyond [`MOST_VOTES`].
+    /// Adds a vote, unless voting is closed or the option has [`MOST_VOTES`].
     pub fn vote(&mut self, option: usize) {
         if option < self.offers.len() && self.is_open() && self.counted(option) < MOST_VOTES {
             *self.counted_mut(option) += 1;
@@ -103,7 +102,7 @@ impl Poll {
         }
     }
 
-    /// Takes back the vote that came last.
+    /// Removes the last single vote.
     pub fn take_back(&mut self) {
         if self.is_open()
             && let Some(option) = self.came.pop()
@@ -113,7 +112,6 @@ impl Poll {
         }
     }
 
-    /// Says how many votes an option has.
     pub fn set(&mut self, option: usize, votes: u32) {
         if option < self.offers.len() && self.is_open() {
             *self.counted_mut(option) = votes.min(MOST_VOTES);
@@ -126,24 +124,23 @@ impl Poll {
         &mut self.votes[round][option]
     }
 
-    /// Shows the votes, and counts no more.
     pub fn show_votes(&mut self) {
         if self.is_open() {
             self.shown = Shown::Votes;
         }
     }
 
-    /// Shows the votes and the answer.
+    /// Shows the votes and the right option.
     pub fn reveal(&mut self) {
         self.shown = Shown::Answer;
     }
 
-    /// Whether it can be voted on once more: before the answer is known.
+    /// Whether a second round is possible: only before the answer is revealed.
     pub fn can_ask_again(&self) -> bool {
         self.rounds() == 1 && !self.is_revealed()
     }
 
-    /// Votes begin again, after a discussion; the first ones are kept.
+    /// Starts the second round; the votes of the first are kept.
     pub fn ask_again(&mut self) {
         if self.can_ask_again() {
             self.votes.push(vec![0; self.offers.len()]);
@@ -172,7 +169,7 @@ mod tests {
         poll.set(0, 3);
         poll.take_back();
         assert_eq!([0, 1, 2].map(|option| poll.counted(option)), [3, 1, MOST_VOTES]);
-        // What was typed is not a vote that came last.
+        // Typed counts are not undone vote by vote.
         poll.take_back();
         poll.take_back();
         assert_eq!([0, 1, 2].map(|option| poll.counted(option)), [3, 0, MOST_VOTES]);

@@ -1,53 +1,49 @@
-//! Questions: what is asked, what is being answered, and the score.
+//! The quiz: questions, the answer being entered, and the score.
 
 use super::poll::Poll;
 use crate::lesson::feedback::spelled_out;
 use crate::lesson::picture::Target;
 use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply};
 
-/// How many answers were right.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Score {
     pub right: u32,
-    /// Questions answered so far.
+    /// Number of questions answered.
     pub asked: u32,
 }
 
-/// An answer that is being made.
+/// The answer being entered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Entry {
-    /// Lanes, toggled; `at` is the one that the keyboard is on.
     Lanes {
-        /// Bit i is set when lane i is chosen.
+        /// Bit i is set if lane i is selected.
         mask: u32,
         /// Lane under the keyboard cursor, from 0.
         at: u32,
     },
     /// Digits as typed; may be empty.
     Number(String),
-    /// Yes or no, once it is chosen.
     YesNo(Option<bool>),
-    /// An option, once it is chosen, from 0.
+    /// An option, from 0.
     Choice(Option<u32>),
 }
 
-/// How far a question is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// The next state is hidden.
+    /// The question is open, and later steps are hidden.
     Asking(Entry),
-    /// The question is left to a class, and is not answered by the one who asks.
+    /// A class votes on the question.
     Held(Poll),
-    /// It is shown, with what is right.
+    /// The answer is shown.
     Answered { reply: Reply, right: bool },
-    /// No question is left.
+    /// All questions have been asked.
     Done,
 }
 
-/// The questions of a lesson, one after the other.
+/// The questions of a lesson, in order.
 #[derive(Clone, Debug)]
 pub struct Quiz {
-    /// With the take that each is about.
+    /// Each with the take that it is about.
     questions: Vec<(usize, Question)>,
     at: usize,
     phase: Phase,
@@ -57,28 +53,27 @@ pub struct Quiz {
 }
 
 impl Quiz {
-    /// The questions in their order, each with the take that it is about; `None` where nothing is asked.
+    /// A quiz of these questions, each with its take; `None` without questions.
     pub fn new(questions: Vec<(usize, Question)>, width: u32) -> Option<Self> {
         let phase = Phase::Asking(entry(questions.first()?.1.answer));
         Some(Self { questions, at: 0, phase, score: Score::default(), width })
     }
 
-    /// The take that the question is about, and the question.
+    /// The current question, with its take.
     pub fn question(&self) -> &(usize, Question) {
         &self.questions[self.at]
     }
 
-    /// Which of how many it is, from 1.
+    /// Number of the current question, from 1, and number of questions.
     pub fn place(&self) -> (usize, usize) {
         (self.at + 1, self.questions.len())
     }
 
-    /// How far it is.
     pub fn phase(&self) -> &Phase {
         &self.phase
     }
 
-    /// Whether what comes next must not be seen.
+    /// Whether later steps must stay hidden.
     pub fn is_asking(&self) -> bool {
         match &self.phase {
             Phase::Asking(_) => true,
@@ -87,19 +82,19 @@ impl Quiz {
         }
     }
 
-    /// Whether a question about all of a take is open or still to come: until then, no more of it may be seen
-    /// than is done.
+    /// Whether a question about a whole take is open or still to come. Until it is answered, later steps of
+    /// the take must stay hidden.
     pub fn keeps(&self, take: usize) -> bool {
         let open = self.at + usize::from(!self.is_asking());
         self.questions.iter().skip(open).any(|(of, question)| *of == take && question.ask.is_about_all())
     }
 
-    /// What an answered question was about: the picture spells that out, until something else is pointed at.
+    /// The subject of an answered question, which the picture highlights until something else is hovered.
     pub fn answered_about(&self) -> Option<Target> {
         if self.is_asking() || self.phase == Phase::Done { None } else { spelled_out(&self.question().1) }
     }
 
-    /// What is pointed at to answer with a number.
+    /// The kind of target that a click enters as a number.
     pub fn pointed(&self) -> Option<Pointed> {
         match self.question().1.ask.kind().form {
             Form::Number { pointed, .. } if matches!(self.phase, Phase::Asking(_)) => pointed,
@@ -107,19 +102,18 @@ impl Quiz {
         }
     }
 
-    /// What is voted on, while a class votes.
     pub fn poll(&mut self) -> Option<&mut Poll> {
         if let Phase::Held(poll) = &mut self.phase { Some(poll) } else { None }
     }
 
-    /// Leaves the answer to a class, which votes on it.
+    /// Starts a poll on the current question.
     pub fn hold(&mut self, poll: Poll) {
         if let Phase::Asking(_) = self.phase {
             self.phase = Phase::Held(poll);
         }
     }
 
-    /// Takes it back: the question is asked as before.
+    /// Ends the poll without an answer.
     pub fn let_go(&mut self) {
         if self.is_asking() {
             self.phase = Phase::Asking(entry(self.question().1.answer));
@@ -130,7 +124,7 @@ impl Quiz {
         self.score
     }
 
-    /// The lanes that are chosen, while lanes are asked for.
+    /// The selected lanes, if the question is about lanes.
     pub fn lanes(&self) -> Option<u32> {
         match &self.phase {
             Phase::Asking(Entry::Lanes { mask, .. }) => Some(*mask),
@@ -138,7 +132,7 @@ impl Quiz {
         }
     }
 
-    /// Chooses a lane or lets go of it; where a number is asked for, it is the lane's.
+    /// Toggles a lane, or enters its number.
     pub fn choose_lane(&mut self, lane: u32) {
         if lane >= self.width {
             return;
@@ -151,7 +145,6 @@ impl Quiz {
         }
     }
 
-    /// Chooses a slot, where one is asked for.
     pub fn choose_slot(&mut self, slot: u32) {
         let pointed = self.pointed();
         if let Phase::Asking(Entry::Number(text)) = &mut self.phase
@@ -171,8 +164,7 @@ impl Quiz {
         }
     }
 
-    /// Appends a digit, unless the number is long enough already; of options, the one with that number, from
-    /// 1.
+    /// Appends a digit to a number, or chooses the option with this number, from 1.
     pub fn digit(&mut self, digit: char) {
         /// More digits than any answer has.
         const MOST: usize = 9;
@@ -189,22 +181,21 @@ impl Quiz {
         }
     }
 
-    /// Takes the last digit back.
+    /// Removes the last digit.
     pub fn erase(&mut self) {
         if let Phase::Asking(Entry::Number(text)) = &mut self.phase {
             text.pop();
         }
     }
 
-    /// Says yes or no.
+    /// Chooses yes or no.
     pub fn say(&mut self, yes: bool) {
         if let Phase::Asking(Entry::YesNo(said)) = &mut self.phase {
             *said = Some(yes);
         }
     }
 
-    /// An arrow key: the lane before or after, one more or less, yes or no, the next option or the one
-    /// before.
+    /// Handles an arrow key: next or previous lane, number or option, or yes and no.
     pub fn arrow(&mut self, forward: bool) {
         let (width, options) = (self.width, self.question().1.options.len() as u32);
         match &mut self.phase {
@@ -220,7 +211,7 @@ impl Quiz {
             }
             Phase::Asking(Entry::Number(text)) => {
                 let number: u32 = text.parse().unwrap_or(0);
-                // The first key brings up 0.
+                // The first key enters 0.
                 let next = if text.is_empty() {
                     Some(0)
                 } else if forward {
@@ -235,7 +226,7 @@ impl Quiz {
         }
     }
 
-    /// What is said so far, if it is an answer.
+    /// The entered answer, if complete.
     pub fn reply(&self) -> Option<Reply> {
         match &self.phase {
             Phase::Asking(Entry::Lanes { mask, .. }) => Some(Reply::Lanes(*mask)),
@@ -246,7 +237,7 @@ impl Quiz {
         }
     }
 
-    /// Answers with what is said so far; whether it is right.
+    /// Gives the entered answer; returns whether it is right, or `None` if it is incomplete.
     pub fn answer(&mut self) -> Option<bool> {
         let reply = self.reply()?;
         let right = self.question().1.answer.accepts(reply);
@@ -256,7 +247,6 @@ impl Quiz {
         Some(right)
     }
 
-    /// On to the next question, answered or not.
     pub fn next(&mut self) {
         if self.at + 1 < self.questions.len() {
             self.at += 1;

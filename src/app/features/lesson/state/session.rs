@@ -1,4 +1,4 @@
-//! What of the lesson is open now: which one, what is typed, where one is in it, what is asked.
+//! State of the open lesson: settings, recording, position, quiz.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -28,12 +28,12 @@ pub struct LessonView {
     pub number: u32,
     /// In steps per second.
     pub speed: f32,
-    /// Whether takes are shown side by side, where there are several.
+    /// Whether to show several takes side by side.
     pub side_by_side: bool,
-    /// Whether a GPU records where one can.
+    /// Whether to record on a GPU if possible.
     pub gpu: bool,
     pub presenter_look: Look,
-    /// Whether something was dragged in a map: nobody has to be told any more that it can be.
+    /// Whether the user has dragged something in a map, so that the hint is no longer shown.
     pub has_dragged: bool,
 }
 
@@ -50,63 +50,58 @@ impl Default for LessonView {
     }
 }
 
-/// How much of the window the picture has.
+/// How much of the window the picture fills.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presenting {
     /// The picture shares the window with the panels.
     #[default]
     No,
-    /// All but the player.
+    /// Everything except the player.
     Presenter,
-    /// The picture alone fills the window.
     Bare,
 }
 
-/// A query of a file of queries.
 #[derive(Clone, Debug)]
 pub struct FileQuery {
     /// All points of the file.
     pub queries: Arc<PointCloud>,
     pub row: u32,
-    /// Which of the run's queries it was, from 0: as the explorer counts them.
+    /// Number of the query in the run, from 0, as the explorer counts.
     pub number: usize,
 }
 
-/// What was asked of a query, kept with it: the explorer may ask something else by the time the lesson is
-/// recorded again.
+/// The explorer's problem, stored because the explorer may change before the lesson is recorded again.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The query; `None` for the row that is typed.
+    /// `None` uses the typed row.
     pub query: Option<FileQuery>,
     pub metric: Metric,
     pub order: Order,
-    /// Of a shuffled order.
+    /// For a shuffled order.
     pub seed: u64,
-    /// Whether rows that have no place are left out.
     pub drop_nonfinite: bool,
-    /// Whether the query's own row was left out.
     pub exclude_self: bool,
 }
 
 impl Asked {
-    /// Of a run, about the row that is typed.
+    /// The problem of a run, with the typed row as its query.
     pub fn of(spec: &RunSpec) -> Self {
         let &RunSpec { metric, order, seed, drop_nonfinite, exclude_self, .. } = spec;
         Self { query: None, metric, order, seed, drop_nonfinite, exclude_self }
     }
 
-    /// Of the explorer's fields, about the row that is typed.
+    /// The problem of the explorer's fields, with the typed row as its query.
     pub fn typed(draft: &Draft) -> Self {
         let &Draft { metric, order, drop_nonfinite, exclude_self, .. } = draft;
         Self { query: None, metric, order, seed: draft.seed().unwrap_or(0), drop_nonfinite, exclude_self }
     }
 }
 
-/// A query of the cloud that is open, as the lesson of own data searches for its neighbours.
+/// A query of the open cloud, for the lesson on the user's own data.
 #[derive(Clone, Debug)]
 pub struct Own {
     pub cloud: Arc<PointCloud>,
-    /// What the query is one of.
+    /// The queries that contain it.
     pub queries: Queries,
     /// Index of the query in `queries`, from 0.
     pub query: usize,
@@ -114,25 +109,22 @@ pub struct Own {
 }
 
 impl Own {
-    /// The same as the lesson calls it.
+    /// The lesson's name for the order.
     pub fn arrangement(&self) -> Arrangement {
         if self.order == Order::Shuffled { Arrangement::Shuffled } else { Arrangement::AsDrawn }
     }
 }
 
-/// Which mistake the lesson's search makes on purpose.
+/// Which fault is injected into the lesson's search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Breaking {
-    /// The search is as it should be.
     #[default]
     No,
-    /// One that was chosen.
     Chosen(Fault),
-    /// One that is to be found.
+    /// A hidden fault, to be found.
     Hunt {
-        /// A random number that decides which one it is.
+        /// A random number that selects the fault.
         draw: u64,
-        /// The mistake that the reader named; `None` until then.
         guess: Option<Fault>,
     },
 }
@@ -141,42 +133,36 @@ pub enum Breaking {
 pub struct LessonSession {
     /// Whether the lesson is shown instead of the explorer.
     pub open: bool,
-    /// What the explorer had said last when it was opened: not said beside a lesson.
+    /// The explorer's last message when the lesson was opened, hidden in the lesson.
     pub before: Option<Entry>,
-    /// How much of the window the picture has.
     pub presenting: Presenting,
-    /// The panel that has all of the picture; `None` where all panels are shown.
+    /// The zoomed panel; `None` shows all panels.
     pub zoom: Option<Panel>,
-    /// What was typed in each lesson.
+    /// Settings by lesson number.
     pub drafts: BTreeMap<u32, LessonDraft>,
-    /// What the explorer asked of the query that the lesson of own data has from it; `None` where it asks as
-    /// the explorer's fields say.
+    /// The explorer's problem for the lesson on the user's own data; `None` uses the explorer's fields.
     pub asked: Option<Asked>,
-    /// The mistake that the open lesson's search makes.
     pub breaking: Breaking,
-    /// The lesson, once it is recorded.
+    /// The player, once the lesson is recorded.
     pub player: Option<Player>,
-    /// Why it is not.
+    /// Why the lesson could not be recorded.
     pub error: Option<String>,
-    /// `None` unless questions are being asked.
+    /// The quiz, while questions are asked.
     pub quiz: Option<Quiz>,
-    /// What draws questions; `None` draws new ones each time.
+    /// Seed of the questions; `None` draws new ones each time.
     pub questions_seed: Option<u64>,
-    /// What is moved by hand.
+    /// Moves of query and points.
     pub touch: Touch,
-    /// How many answers were right, by lesson.
     pub scores: BTreeMap<u32, Score>,
-    /// The line of the pseudocode whose source is shown; `None` inside follows what is running.
+    /// The line of the pseudocode whose source is shown; the inner `None` follows the running line.
     pub source: Option<Option<usize>>,
 }
 
 impl LessonSession {
-    /// The player, where a lesson is the one that was recorded.
     pub fn player_of(&self, lesson: &Lesson) -> Option<&Player> {
         self.player.as_ref().filter(|player| player.lesson.number == lesson.number)
     }
 
-    /// What is typed in a lesson.
     pub fn draft(&self, lesson: &Lesson) -> LessonDraft {
         self.drafts.get(&lesson.number).cloned().unwrap_or_else(|| LessonDraft::of(lesson))
     }
@@ -185,8 +171,7 @@ impl LessonSession {
         self.drafts.insert(lesson.number, draft);
     }
 
-    /// Whether the player is held where it is: what comes next would answer a question that is open, or still
-    /// to come.
+    /// Whether the player must not move, because later steps answer an open or coming question.
     pub fn is_held(&self) -> bool {
         let keeps = |quiz: &Quiz| {
             self.player.as_ref().is_some_and(|player| (0..player.takes.len()).any(|take| quiz.keeps(take)))
@@ -194,39 +179,36 @@ impl LessonSession {
         self.quiz.as_ref().is_some_and(|quiz| quiz.is_asking() || keeps(quiz))
     }
 
-    /// How many answers were right in a lesson.
     pub fn score(&self, number: u32) -> Score {
         self.scores.get(&number).copied().unwrap_or_default()
     }
 }
 
-/// A lesson by its number; the first one for a number that there is not, as from a state of another version.
+/// The lesson with this number; the first one if the number is unknown, as in a state of another version.
 pub fn lesson_of(number: u32) -> &'static Lesson {
     LESSONS.iter().find(|lesson| lesson.number == number).unwrap_or(&LESSONS[0])
 }
 
-// The fields of a lesson, as they are typed.
-
-/// What may be chosen in a lesson, as it is typed.
+/// A lesson's settings, as typed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LessonDraft {
-    /// Neighbours to find: from 1 to 32 times `width`.
+    /// Number of neighbours: from 1 to 32 times `width`.
     pub k: String,
     /// Lanes of the warp: 4, 8, 16 or 32.
     pub width: u32,
     pub seed: String,
-    /// Whether the points are those of the open cloud, in a lesson that has points of its own too.
+    /// Whether to use the points of the open cloud instead of the lesson's.
     pub open_cloud: bool,
     /// The query's row in the open cloud.
     pub row: String,
-    /// Squared distances instead of the lesson's points; empty for these.
+    /// Squared distances that replace the lesson's points; empty to use the points.
     pub keys: String,
-    /// What was moved in the map.
+    /// Moves in the map.
     pub touched: Touched,
 }
 
 impl LessonDraft {
-    /// As the lesson has it.
+    /// The lesson's own settings.
     pub fn of(lesson: &Lesson) -> Self {
         Self {
             k: lesson.k.to_string(),
@@ -239,22 +221,20 @@ impl LessonDraft {
         }
     }
 
-    /// Whether a lesson's points are those of the cloud that is open, if one is.
     pub fn takes_open_cloud(&self, lesson: &Lesson) -> bool {
         lesson.number == OWN_DATA || (lesson.own_data && self.open_cloud)
     }
 
-    /// Whether another draft searches the same data in the same way, apart from typed keys and what was
-    /// moved.
+    /// Whether another draft records the same search, apart from typed keys and moves.
     pub fn is_alike(&self, other: &Self) -> bool {
         (&self.k, self.width, &self.seed, self.open_cloud, &self.row)
             == (&other.k, other.width, &other.seed, other.open_cloud, &other.row)
     }
 
-    /// What it says, where it makes sense; `cloud` is what the row is one of, where one is open.
+    /// Parses the settings; `cloud` is the open cloud that contains the row.
     ///
     /// # Errors
-    /// Everything that is wrong, field by field.
+    /// All errors, field by field.
     pub fn read(
         &self,
         lesson: &Lesson,
@@ -263,7 +243,7 @@ impl LessonDraft {
         let mut errors = Vec::new();
         let most = u64::from(self.width) * 32;
         let k = number(Field::K, &self.k, 1, most).map_err(|error| {
-            // Why the limit is where it is.
+            // Explain the limit.
             errors.push(FieldError {
                 sentence: format!(
                     "{} A warp of {} lanes holds up to {most}, 32 a lane.",
@@ -289,7 +269,7 @@ impl LessonDraft {
             Some(cloud) => Ok(Some(cloud.len() / 2)),
             None => Ok(None),
         };
-        // Without a k, nobody knows how many keys it takes.
+        // The number of keys needed depends on k.
         let keys = k.and_then(|k| self.read_keys(lesson, k as usize).map_err(|error| errors.push(error)));
         match (k, seed, row, keys) {
             (Ok(k), Ok(seed), Ok(row), Ok(keys)) => {
@@ -300,7 +280,6 @@ impl LessonDraft {
         }
     }
 
-    /// The typed keys; `None` where there are none.
     fn read_keys(&self, lesson: &Lesson, k: usize) -> Result<Option<Vec<f32>>, FieldError> {
         if self.keys.trim().is_empty() {
             return Ok(None);
@@ -312,41 +291,40 @@ impl LessonDraft {
     }
 }
 
-/// Words as a sentence.
+/// Turns words into a sentence.
 pub fn sentence(words: &str) -> String {
     let mut letters = words.chars();
     letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
-// Query and points that are moved by hand: what is recorded, what to go back to, and what a change is
-// compared with.
+// Moves of query and points: undo, and comparison with the recording before the move.
 
-/// Changes that can be undone.
+/// Maximum number of undo steps.
 const MOST_CHANGES: usize = 100;
 
-/// What takes no longer to record is recorded at once: a frame of 60 a second.
+/// Recordings that take no longer are made immediately: a frame at 60 Hz.
 const FRAME: Duration = Duration::from_millis(16);
 
-/// What is done to the data of the lesson that is open.
+/// Moves in the open lesson.
 #[derive(Clone, Default)]
 pub struct Touch {
-    /// What the player shows, as it was typed and moved.
+    /// The settings of the recording shown.
     pub recorded: Option<LessonDraft>,
-    /// How long that took to record.
+    /// How long that recording took.
     pub took: Option<Duration>,
-    /// The player when the last change began, and what had been moved by then: where it was is kept, and
-    /// comparators that have turned since are marked.
+    /// The player and the moves at the start of the last change: used to keep the position, and to mark
+    /// comparators that have changed since.
     pub before: Option<(Player, Touched)>,
-    /// Whether the pointer holds the query or a point.
+    /// Whether the query or a point is being dragged.
     pub held: bool,
-    /// Whether something was moved while a recording was under way: it is made again when that is done.
+    /// Whether something moved during a recording, which must then be repeated.
     pub behind: bool,
-    /// What had been moved before each change, the latest last.
+    /// The moves before each change, oldest first.
     done: Vec<Touched>,
 }
 
 impl Touch {
-    /// A change begins, of what was moved so far.
+    /// Begins a change; `touched` are the moves so far.
     pub fn begin(&mut self, touched: Touched, player: &Player) {
         self.before = Some((player.clone(), touched.clone()));
         if self.done.len() == MOST_CHANGES {
@@ -355,12 +333,12 @@ impl Touch {
         self.done.push(touched);
     }
 
-    /// What had been moved before the last change; it can be taken back once.
+    /// Removes and returns the moves before the last change.
     pub fn take_back(&mut self) -> Option<Touched> {
         self.done.pop()
     }
 
-    /// A change ends, to what is moved now: what ends where it began is none.
+    /// Ends a change, and drops it if nothing moved.
     pub fn end(&mut self, touched: &Touched) {
         self.held = false;
         if self.done.last() == Some(touched) {
@@ -368,23 +346,22 @@ impl Touch {
         }
     }
 
-    /// What comparators are held against once something else was moved. Another query changes all distances,
-    /// and what turns then tells nothing.
+    /// The player to compare comparators with after a point moved. After a move of the query all distances
+    /// differ, so a comparison would be useless.
     pub fn compared(&self, touched: &Touched) -> Option<&Player> {
         self.before.as_ref().filter(|(_, before)| before.query == touched.query).map(|(player, _)| player)
     }
 
-    /// Whether there is a change to take back.
     pub fn can_undo(&self) -> bool {
         !self.done.is_empty()
     }
 
-    /// Other data: what was moved in those before cannot be taken back.
+    /// Clears the undo steps, because the data changed.
     pub fn forget_changes(&mut self) {
         self.done.clear();
     }
 
-    /// Whether a recording fits between two frames, as far as is known.
+    /// Whether a recording is known to fit in a frame.
     pub fn is_quick(&self) -> bool {
         self.took.is_some_and(|took| took <= FRAME)
     }

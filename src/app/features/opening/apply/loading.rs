@@ -1,4 +1,4 @@
-//! Clouds are loaded, and shown.
+//! Loads clouds and shows them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -19,11 +19,10 @@ use crate::cloud::{CloudError, PointCloud, Source};
 use crate::run::{QuerySpec, RunSpec, recording, usual};
 use crate::text;
 
-/// What columns the cloud's file has.
 pub static COLUMNS: Kind<App, (), FileColumns> = Kind::new(Slot::Columns, "columns", App::columns_listed);
 
 impl App {
-    /// Loads a file with the columns that win by default, and shows it.
+    /// Loads and shows a file with default columns.
     pub(in crate::app) fn open(&mut self, path: &std::path::Path) {
         if recording::split_run(path).is_some() {
             return self.open_recording(&absolute(path));
@@ -33,12 +32,12 @@ impl App {
         self.apply(Action::Load);
     }
 
-    /// Loads a source; the previous cloud is shown until it has arrived.
+    /// Loads a source; the previous cloud stays until it has arrived.
     pub(in crate::app) fn load(&mut self, source: Source, then: Then) {
         self.load_as(source, self.state.draft.drop_nonfinite, then);
     }
 
-    /// The same, but `drop_nonfinite` is given instead of taken from the fields.
+    /// Like [`App::load`] with an explicit `drop_nonfinite`.
     pub(in crate::app) fn load_as(&mut self, source: Source, drop_nonfinite: bool, then: Then) {
         let data = match &then {
             Then::RunQueries(_) => self.session.cloud.clone(),
@@ -59,7 +58,6 @@ impl App {
         self.jobs.start(&LOAD, Loading { job, then }, move |progress| asked.work(progress));
     }
 
-    /// Takes in a loaded cloud, or why there is none.
     pub(in crate::app) fn loaded(&mut self, loading: Loading, outcome: Outcome<(Loaded, Option<FileState>)>) {
         let Loading { job, then } = loading;
         let runs = !matches!(then, Then::Show | Then::Resume(_));
@@ -74,7 +72,7 @@ impl App {
             self.session.unusable = Some(dialog);
             return;
         }
-        // A session still waits for its data when a load of them fails.
+        // If the load for a session fails, the session keeps waiting for its data.
         let awaited = if let Then::Resume(saved) = &then { Some(saved.clone()) } else { None };
         let ended = match (result, then) {
             (Err(stopped), _) => self.failed(about, format!("cannot load: {stopped}: {}", job.source)),
@@ -106,7 +104,7 @@ impl App {
                 }
                 self.show_loaded_cloud(Arc::clone(&cloud), file, note);
                 self.take_roles(left_out, before);
-                // The metric of a file that is loaded again stays as the user has it.
+                // Reloading the same file keeps the user's metric.
                 if other || !again {
                     self.choose_metric(&cloud, declared);
                 }
@@ -119,7 +117,7 @@ impl App {
             (Ok(Ok(Opened { cloud, note, .. })), Then::Run(spec)) => {
                 let nobody_said = matches!(spec.queries, QuerySpec::Count(count) if self.is_usual(count));
                 self.show_loaded_cloud(Arc::clone(&cloud), file, note);
-                // How many rows there are was not known.
+                // The number of rows was unknown before.
                 let queries =
                     if nobody_said { QuerySpec::Count(usual_queries(&cloud)) } else { spec.queries };
                 return self.run_on(&cloud, RunSpec { queries, ..spec });
@@ -146,11 +144,9 @@ impl App {
         self.session.note = note;
     }
 
-    /// Whether nobody said that so many queries are to be drawn: it is what stands there by itself, of the
-    /// cloud that is shown.
+    /// Whether the number of queries is a default rather than the user's choice.
     fn is_usual(&self, count: u64) -> bool {
-        // The first start's own number is the user's only in that it is not touched before its cloud is
-        // there.
+        // Including the first launch's own number, which stays until its cloud arrives.
         count == usual::QUERIES
             || self
                 .session
@@ -159,7 +155,7 @@ impl App {
                 .is_some_and(|cloud| [usual_queries(cloud), FIRST_QUERIES].contains(&count))
     }
 
-    /// A cloud is there: what belonged to the one before it goes.
+    /// Replaces the shown cloud and drops state of the previous one.
     pub(in crate::app) fn show_cloud(&mut self, cloud: Arc<PointCloud>) {
         let columns: Vec<&str> = cloud.axes().iter().map(|axis| axis.name.as_str()).take(6).collect();
         let more = if cloud.dims() > columns.len() { ", …" } else { "" };
@@ -207,16 +203,16 @@ impl App {
         self.enter_cloud();
     }
 
-    /// Whether the same points are shown already.
+    /// Whether the same points are already shown.
     pub(in crate::app) fn shows(&self, cloud: &PointCloud) -> bool {
         self.session.cloud.as_ref().is_some_and(|shown| shown.fingerprint() == cloud.fingerprint())
     }
 
-    /// The columns of a file are known, and so whether the one that colours is among them.
+    /// Handles the list of a file's columns, which tells whether the colouring column exists.
     fn columns_listed(&mut self, (): (), columns: Outcome<FileColumns>) {
         let Some(columns) = self.done("columns", columns) else { return };
         if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud)) {
-            // Of a file that was shown before, they say nothing.
+            // They belong to a file shown before.
             return;
         }
         self.session.columns = Some(columns);
@@ -224,14 +220,14 @@ impl App {
         self.show_file_colors();
     }
 
-    /// Has all columns of the cloud's file listed, for the chooser.
+    /// Starts listing all columns of the cloud's file, for the colour chooser.
     fn describe(&mut self, cloud: &PointCloud) {
         let Some(path) = cloud.file().map(Path::to_owned) else { return };
         if self.session.columns.as_ref().is_some_and(|known| known.is_of(cloud)) {
             return;
         }
         self.jobs.start(&COLUMNS, (), move |_| {
-            // Where they cannot be listed, names are typed.
+            // If they cannot be listed, names can be typed.
             let columns = crate::cloud::formats::describe(&path, &crate::progress::Silent)
                 .map(|info| info.columns)
                 .unwrap_or_default();
@@ -240,15 +236,14 @@ impl App {
     }
 }
 
-/// As many queries as are drawn where nobody says how many, as on the command line: all rows where there are
-/// fewer.
+/// The default number of queries, as on the command line, limited to the number of rows.
 fn usual_queries(cloud: &PointCloud) -> u64 {
     (cloud.len() as u64).min(usual::QUERIES)
 }
 
-/// The axes that are shown first: the first ones, and of many those along which the points differ most.
+/// The default axes: the first ones, or of many those with the largest variation.
 fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
-    /// Rows that the choice looks at.
+    /// Number of rows sampled for the choice.
     const SEEN: usize = 4096;
     let dims = cloud.dims();
     if dims <= 3 {
@@ -267,17 +262,15 @@ fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
     chosen
 }
 
-// Files that are dropped together: every recording is opened, one after the other, and last the first file of
-// points, so that it is what is shown. What is not opened is named.
+// Files dropped together: opens every recording in turn, then the first data file, which is therefore shown.
+// Files not opened are named.
 
-/// What becomes of files that were dropped together.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Dropped {
-    /// In the order in which they are opened.
+    /// In opening order.
     opened: Vec<PathBuf>,
-    /// Files of points beside the one that is opened.
+    /// Data files that are not opened.
     left: Vec<PathBuf>,
-    /// Folders, which are not opened.
     folders: Vec<PathBuf>,
 }
 
@@ -298,7 +291,7 @@ fn names(paths: &[PathBuf]) -> String {
 }
 
 impl App {
-    /// Opens what was dropped, and says what is not opened.
+    /// Opens dropped files, and reports those not opened.
     pub(in crate::app) fn open_dropped(&mut self, paths: Vec<PathBuf>) {
         let Dropped { opened, left, folders } = Dropped::of(paths);
         if !folders.is_empty() {
@@ -320,7 +313,7 @@ impl App {
         self.open_next(opened);
     }
 
-    /// Opens the first, and the others once it is there.
+    /// Opens the first file, and the others after it.
     pub(in crate::app) fn open_next(&mut self, mut paths: Vec<PathBuf>) {
         while !paths.is_empty() {
             self.open(&paths.remove(0));
@@ -331,7 +324,7 @@ impl App {
         }
     }
 
-    /// Opening was cancelled, and with it what was to be opened next.
+    /// Reports a cancelled load, and the files that were to be opened after it.
     pub(in crate::app) fn opening_cancelled(&mut self, next: &[PathBuf]) {
         let others =
             if next.is_empty() { String::new() } else { format!("; not opened either: {}", names(next)) };

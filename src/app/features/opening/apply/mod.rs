@@ -1,5 +1,4 @@
-//! What is shown of a cloud that was opened, before anybody asks: the view that suits it, and a query with
-//! its neighbours.
+//! The first view of an opened cloud: a suitable pane, and a query with its neighbours.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -31,7 +30,7 @@ const ON_GLOBE: &str =
 
 const AS_PLANE: &str = "longitude and latitude: searched as a plane, in degrees; Globe measures in km";
 
-/// What a metric makes of longitude and latitude.
+/// A note on how the metric interprets longitude and latitude.
 fn globe_note(metric: Metric) -> Option<&'static str> {
     match metric {
         Metric::Haversine => Some(ON_GLOBE),
@@ -40,7 +39,7 @@ fn globe_note(metric: Metric) -> Option<&'static str> {
     }
 }
 
-/// A cloud that is read or generated, and what then.
+/// A cloud being read or generated, and what to do with it.
 pub struct Loading {
     pub job: LoadJob,
     pub then: Then,
@@ -51,20 +50,19 @@ pub static LOAD: Kind<App, Loading, (Loaded, Option<FileState>)> = Kind {
     ..Kind::new(Slot::Load, "load", App::loaded)
 };
 
-/// A recording that is read.
+/// A recording being read.
 pub struct Opening {
     pub path: PathBuf,
-    /// The run of it that is to be shown.
+    /// The run to show.
     pub run: Option<String>,
-    /// When it began to be read.
     pub began: SystemTime,
-    /// What to show of it; else what it says itself, or its first run.
+    /// The session to restore; otherwise the recording's own, or its first run.
     pub resume: Option<SavedSession>,
-    /// What is to be opened after it.
+    /// Files to open next.
     pub next: Vec<PathBuf>,
 }
 
-/// The saved session beside the runs, or why it cannot be restored.
+/// The session saved with the runs, or why it cannot be restored.
 pub type Kept = Option<Result<SavedSession, String>>;
 
 pub static OPEN: Kind<App, Opening, Result<(Recording, Kept), RecordingError>> = Kind {
@@ -99,8 +97,8 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// Shows what was loaded from the side that says most, and queries a row of it. `again`: the same points
-    /// were shown before, so the view stays as it is.
+    /// Shows a loaded cloud in the most suitable view, and queries a row of it. If the same points were shown
+    /// before (`again`), the view stays.
     pub(in crate::app) fn open_to_an_answer(&mut self, first: u32, again: bool) {
         let Some(cloud) = self.session.cloud.clone() else { return };
         if !again {
@@ -110,11 +108,11 @@ impl App {
             }
         }
         self.pick(Picked::Row(first));
-        // It is where one begins: there is nothing to undo.
+        // The starting point cannot be undone.
         self.history.clear();
     }
 
-    /// Another file does not inherit the settings and errors of the one before, unless that was chosen.
+    /// Resets settings and errors for another file, unless the user keeps settings.
     pub(in crate::app) fn start_fresh(&mut self) {
         if self.state.keep_settings {
             return;
@@ -129,13 +127,11 @@ impl App {
         );
     }
 
-    /// A load failed.
     pub(in crate::app) fn load_failed(&mut self, ended: Ended) {
         self.session.endings.load = Some(ended);
         self.name_shown_data();
     }
 
-    /// The fields name the data that is still shown.
     pub(in crate::app) fn name_shown_data(&mut self) {
         if let Some(cloud) = &self.session.cloud {
             self.state.draft.set_source(cloud.source());
@@ -143,7 +139,7 @@ impl App {
         }
     }
 
-    /// Default metric: the one that the file declares, or the globe's for longitude and latitude.
+    /// Chooses the metric that the file declares, or the globe's for longitude and latitude.
     pub(in crate::app) fn choose_metric(&mut self, cloud: &PointCloud, declared: Option<Metric>) {
         let metric = &mut self.state.draft.metric;
         if let Some(declared) = declared.filter(|_| *metric == Metric::L2) {
@@ -163,7 +159,7 @@ impl App {
         }
     }
 
-    /// Another metric is chosen: where the status line speaks of the globe, it says what holds now.
+    /// After a change of metric, updates a note about the globe in the status line.
     pub(in crate::app) fn metric_changed(&mut self, before: Metric) {
         let now = self.state.draft.metric;
         let log = &mut self.session.log;
@@ -178,8 +174,7 @@ impl App {
         }
     }
 
-    /// Shows a view in place of the other one; a layout that has it not, or has both in sight, stays as it
-    /// is.
+    /// Brings a view to the front; a layout without it, or with both views visible, stays.
     fn bring_forward(&mut self, view: PaneKind) {
         let views = [PaneKind::Plane, PaneKind::Space];
         if views.contains(&self.state.pane) {
@@ -188,8 +183,8 @@ impl App {
         self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == view));
     }
 
-    /// What the columns of a cloud that was opened are: as they were guessed just now; of the same points as
-    /// they were `before`; or as they were chosen.
+    /// Sets the roles of an opened file's columns: inferred, as `before` for the same points, or as chosen
+    /// earlier.
     pub(in crate::app) fn take_roles(
         &mut self,
         left_out: Vec<LeftOut>,
@@ -213,7 +208,7 @@ impl App {
         }
     }
 
-    /// Enters the columns that are coordinates, where others were taken for none, and colours by the label.
+    /// Enters the coordinate columns if others were left out, and colours by the label.
     fn leave_out(&mut self, left_out: Vec<LeftOut>) {
         self.session.log.info(format!("left out of the coordinates: {}", left_out_sentence(&left_out)));
         if let Some(label) = left_out.iter().find(|column| column.role == Role::Label) {
@@ -224,8 +219,8 @@ impl App {
         self.session.left_out = left_out;
     }
 
-    /// Where samples are put: beside the settings or, in a window that keeps none, in a private folder that
-    /// is removed with it.
+    /// The folder for samples: next to the settings, or in a window without settings a private temporary
+    /// folder.
     fn samples_folder(&mut self) -> io::Result<PathBuf> {
         if let Some(kept) = &self.kept {
             let folder = kept.folder().join("samples");
@@ -237,7 +232,7 @@ impl App {
         Ok(self.samples.as_ref().map_or_else(PathBuf::new, |folder| folder.path().to_owned()))
     }
 
-    /// Opens a cloud that ships with the program; a file of it is put beside the settings.
+    /// Opens a sample cloud; if it is a file, it is written to the samples folder first.
     pub(in crate::app) fn open_sample(&mut self, sample: &Sample) {
         match sample.material {
             Material::Spec(spec) => {

@@ -1,4 +1,4 @@
-//! What panes show of a selection and is too much to work out in a frame.
+//! Facts about a selection that are too expensive to compute in each frame.
 
 use rayon::iter::{IntoParallelIterator as _, ParallelIterator as _};
 
@@ -8,26 +8,22 @@ use crate::run::{RunRecord, analysis};
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
-    /// For each axis of the cloud, the selected rows with the least and the largest coordinate; empty without
-    /// rows.
+    /// For each axis, the selected rows with the smallest and the largest coordinate; empty without rows.
     pub extremes: Vec<(u32, u32)>,
-    /// Of the selected queries, each measure that the run counted.
     pub measures: Vec<MeasureFacts>,
 }
 
-/// A measure of selected queries.
+/// A measure of the selected queries.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MeasureFacts {
     /// Name of the measure's column.
     pub name: String,
-    /// (value, queries), ascending, only those that occur.
+    /// (value, number of queries), ascending, without zeros.
     pub histogram: Vec<(u32, u64)>,
-    /// Mean over the selected queries.
     pub mean: f64,
 }
 
 impl MeasureFacts {
-    /// The least and the largest value.
     pub fn range(&self) -> (u32, u32) {
         let at = |bin: Option<&(u32, u64)>| bin.map_or(0, |bin| bin.0);
         (at(self.histogram.first()), at(self.histogram.last()))
@@ -49,21 +45,20 @@ impl Facts {
         Self { extremes, measures: record.measured.columns().map(of_measure).collect() }
     }
 
-    /// A measure of the selected queries, by its column.
     pub fn measure(&self, name: &str) -> Option<&MeasureFacts> {
         self.measures.iter().find(|measure| measure.name == name)
     }
 
-    /// Least and largest file coordinate of the selected rows along an axis.
+    /// Smallest and largest coordinate of the selected rows along an axis, in the file's units.
     pub fn range(&self, cloud: &PointCloud, axis: usize) -> Option<(f64, f64)> {
         let &(least, largest) = self.extremes.get(axis)?;
         Some((cloud.coordinate(least as usize, axis), cloud.coordinate(largest as usize, axis)))
     }
 }
 
-/// For each axis, the row with the least and the one with the largest coordinate.
+/// For each axis, the rows with the smallest and the largest coordinate.
 pub fn extremes(rows: &[u32], cloud: &PointCloud) -> Vec<(u32, u32)> {
-    /// Rows that one thread looks at in one go.
+    /// Rows per parallel chunk.
     const PART: usize = 1 << 14;
     let Some(&first) = rows.first() else { return Vec::new() };
     let dims = cloud.dims();

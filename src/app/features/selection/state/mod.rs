@@ -1,12 +1,12 @@
 //! The selection: rows of the cloud and queries of the run, each derived from the other, so that points,
 //! histogram bins, table rows and timeline spans can highlight one another.
 //!
-//! | part | does |
+//! | item | contents |
 //! |---|---|
-//! | [`Selection`] | rows and queries, ascending, and how they were chosen |
-//! | [`Nearby`] | the distance within which rows are to be selected |
-//! | [`facts`] | what panes show about a selection: measures, ranges |
-//! | [`NamedSets`] | selections that were given a name |
+//! | [`Selection`] | rows and queries, ascending, and how they were selected |
+//! | [`Nearby`] | the distance for selecting rows around the query |
+//! | [`facts`] | facts about a selection: measures, ranges |
+//! | [`NamedSets`] | named selections |
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -31,17 +31,16 @@ pub struct Selection {
     pub(in crate::app) by: String,
 }
 
-/// The point under the pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hovered {
-    /// A row of the cloud, or a query of a file of queries.
+    /// A row of the cloud, or a query of a query file.
     pub what: Picked,
     pub pane: PaneKind,
 }
 
 impl Selection {
-    /// Rows of the cloud, in any order, plus the queries of `record` whose points they are. `by` says how
-    /// they were chosen: "rectangle in Plane".
+    /// Selects rows, in any order, with the queries of `record` at these rows. `by` says how they were
+    /// selected: "rectangle in Plane".
     pub fn of_rows(mut rows: Vec<u32>, record: Option<&RunRecord>, by: impl Into<String>) -> Self {
         rows.sort_unstable();
         rows.dedup();
@@ -49,11 +48,11 @@ impl Selection {
         Self { rows: rows.into(), queries: queries.into(), by: by.into() }
     }
 
-    /// Queries of `record`, in any order, plus their points, where these are rows of the cloud.
-    /// `by` says how they were chosen: "16 merges".
+    /// Selects queries of `record`, in any order, with their rows if they are rows of the cloud. `by` says
+    /// how they were selected: "16 merges".
     ///
     /// # Panics
-    /// If the record has no such query.
+    /// If the record lacks one of the queries.
     pub fn of_queries(mut queries: Vec<u32>, record: &RunRecord, by: impl Into<String>) -> Self {
         queries.sort_unstable();
         queries.dedup();
@@ -71,7 +70,7 @@ impl Selection {
         &self.queries
     }
 
-    /// How they were chosen: "rectangle in Plane".
+    /// How they were selected: "rectangle in Plane".
     pub fn by(&self) -> &str {
         &self.by
     }
@@ -80,12 +79,10 @@ impl Selection {
         self.rows.is_empty() && self.queries.is_empty()
     }
 
-    /// Whether a row of the cloud is selected.
     pub fn has_row(&self, row: u32) -> bool {
         self.rows.binary_search(&row).is_ok()
     }
 
-    /// This selection combined with another.
     pub fn combined(&self, other: Self, how: How) -> Self {
         let whole =
             |own: &[u32], others: &[u32]| others.iter().all(|number| own.binary_search(number).is_ok());
@@ -117,7 +114,7 @@ impl Selection {
     }
 }
 
-/// How a selection was built; only the last step once the text gets too long.
+/// The description of a combined selection, shortened to the last step if it gets too long.
 fn joined(before: &str, sign: &str, last: &str) -> String {
     const LONGEST: usize = 60;
     let all = format!("{before} {sign} {last}");
@@ -130,72 +127,72 @@ fn joined(before: &str, sign: &str, last: &str) -> String {
 
 #[derive(Clone, Debug)]
 pub enum Choice {
-    /// Rows of the cloud, in any order; what it does not have is left out.
+    /// Rows of the cloud, in any order; missing ones are ignored.
     Rows(Vec<u32>),
-    /// Queries of the run, in any order; what it does not have is left out.
+    /// Queries of the run, in any order; missing ones are ignored.
     Queries(Vec<u32>),
-    /// Both: rows of the cloud, and queries of the run beside those that ask for the rows.
+    /// Rows of the cloud, and queries of the run in addition to those at the rows.
     These {
-        /// Rows of the cloud, in any order; those that it does not have are ignored.
+        /// Rows of the cloud, in any order; missing ones are ignored.
         rows: Vec<u32>,
-        /// Queries of the run, in any order; those that it does not have are ignored.
+        /// Queries of the run, in any order; missing ones are ignored.
         queries: Vec<u32>,
     },
-    /// Queries of the run that counted so many of a measure.
+    /// Queries whose counter is in this range, by measure.
     Measure(String, RangeInclusive<u32>),
-    /// Rows that have this value, of one by row.
+    /// Rows with this value.
     Valued(Arc<PointValues>, f32),
-    /// Points whose value, of one by row, lies between two, both included.
+    /// Points with values in a closed range.
     Between {
         whose: Whose,
         values: Arc<PointValues>,
         from: f32,
         to: f32,
     },
-    /// Everything in a region of the screen.
     Within(Box<Within>),
     All,
     /// Everything that is not selected.
     Rest,
-    /// The neighbours of the selected queries; of the picked one where none is.
+    /// The neighbours of the selected queries, or else of the picked query.
     Neighbors,
 }
 
-/// What panes ask of the selection.
 #[derive(Clone, Debug)]
 pub enum SelectAction {
-    /// Something is chosen. `by` says how, as a few words after which nothing follows: "rectangle in Plane",
-    /// "16 merges".
-    Choose { what: Choice, how: How, by: String },
-    /// Nothing is selected any more.
+    /// Select something. `by` says how, in a few words: "rectangle in Plane", "16 merges".
+    Choose {
+        what: Choice,
+        how: How,
+        by: String,
+    },
     Clear,
-    /// What is typed as the name of a set.
+    /// Edit the name for a set.
     TypeName(String),
-    /// The selected rows are kept under the name that is typed.
+    /// Store the selected rows under the edited name.
     Keep,
-    /// A kept set goes, by its name.
+    /// Delete a named set.
     Forget(String),
-    /// The selected rows fill Plane and Space.
+    /// Zoom Plane and Space to the selected rows.
     ZoomTo,
-    /// The selected rows are the queries of the next run.
+    /// Make the selected rows the queries of the next run.
     UseAsQueries,
-    /// The pointer rests on a point, or on a row that stands for one.
+    /// The pointer is over a point, or over a table row that represents one.
     Hover(Option<Hovered>),
 }
 
 impl SelectAction {
-    /// Chooses rows of the cloud.
+    /// Selects rows of the cloud.
     pub fn rows(rows: Vec<u32>, how: How, by: impl Into<String>) -> Self {
         Self::Choose { what: Choice::Rows(rows), how, by: by.into() }
     }
 
-    /// Chooses queries of the run.
+    /// Selects queries of the run.
     pub fn queries(queries: Vec<u32>, how: How, by: impl Into<String>) -> Self {
         Self::Choose { what: Choice::Queries(queries), how, by: by.into() }
     }
 
-    /// Chooses the queries that counted so many of a measure, which is named by its column and its unit, one
-    /// and many.
+    /// Selects queries whose counter is in a range. The measure is given by its column, and by its unit in
+    /// singular and plural.
     pub fn measure(name: &str, [one, many]: [&str; 2], values: RangeInclusive<u32>, how: How) -> Self {
         let by = match (values.start(), values.end()) {
             (1, 1) => format!("1 {one}"),
@@ -206,15 +203,15 @@ impl SelectAction {
     }
 }
 
-// Selections that were given a name, to be had again.
+// Named selections.
 
-/// The most sets that are kept.
+/// Maximum number of sets.
 const MOST: usize = 100;
 
-/// The most characters of a name.
+/// Maximum length of a name, in characters.
 const LONGEST: usize = 80;
 
-/// Rows of the cloud under a name.
+/// Named rows of the cloud.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NamedSet {
     pub name: String,
@@ -222,10 +219,10 @@ pub struct NamedSet {
     pub rows: Arc<[u32]>,
 }
 
-/// The sets of the cloud that is shown, the oldest first.
+/// The named sets of the shown cloud, oldest first.
 #[derive(Clone, Debug, Default)]
 pub struct NamedSets {
-    /// The name of the next one as it is typed.
+    /// The name being edited.
     pub typed: String,
     list: Vec<NamedSet>,
 }
@@ -239,11 +236,11 @@ impl NamedSets {
         &self.list
     }
 
-    /// Keeps rows under a name, in place of those that had it before; the name is what was typed, or what
-    /// says how they were chosen.
+    /// Stores rows under the edited name, or else under how they were selected, replacing a set of the same
+    /// name.
     ///
     /// # Errors
-    /// A sentence where there are no rows, or too many sets.
+    /// A sentence if there are no rows, or too many sets.
     pub fn keep(&mut self, rows: &Arc<[u32]>, by: &str) -> Result<&NamedSet, String> {
         if rows.is_empty() {
             return Err("nothing to keep: no row of the cloud is selected".to_owned());
@@ -272,20 +269,20 @@ impl NamedSets {
     }
 }
 
-// All rows within a distance of the picked query: the distance as it is typed.
+// The distance for selecting rows around the picked query, as typed.
 
 #[derive(Clone, Debug, Default)]
 pub struct Nearby {
     pub typed: String,
-    /// What is wrong with it, once it was asked for.
+    /// The error of the last attempt.
     pub wrong: Option<String>,
 }
 
 impl Nearby {
-    /// The distance in the metric's unit, which may stand behind it.
+    /// Parses the distance, with or without the metric's unit.
     ///
     /// # Errors
-    /// A sentence where it is none.
+    /// A sentence if it is invalid.
     pub fn radius(&self, metric: Metric) -> Result<f64, String> {
         let typed = self.typed.trim();
         let number = metric.unit().and_then(|unit| typed.strip_suffix(unit)).unwrap_or(typed).trim();
@@ -296,12 +293,11 @@ impl Nearby {
     }
 }
 
-// Ascending numbers without repetition, as sets.
+// Ascending unique numbers as sets.
 
-/// Below so many rows, a search in them is as fast as a table of bits.
+/// Below this size, binary search is as fast as a bit table.
 const FEW: usize = 256;
 
-/// What is in either.
 pub fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut all = Vec::with_capacity(a.len() + b.len());
     let (mut at, mut of) = (0, 0);
@@ -316,7 +312,7 @@ pub fn union(a: &[u32], b: &[u32]) -> Vec<u32> {
     all
 }
 
-/// What is in the first and not in the second.
+/// The first set without the second.
 pub fn difference(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut of = 0;
     let outside = |&number: &u32| {
@@ -328,7 +324,7 @@ pub fn difference(a: &[u32], b: &[u32]) -> Vec<u32> {
     a.iter().copied().filter(outside).collect()
 }
 
-/// What is below `end` and not in the set.
+/// The numbers below `end` that are not in the set.
 pub fn complement(set: &[u32], end: u32) -> Vec<u32> {
     let mut rest = Vec::with_capacity((end as usize).saturating_sub(set.len()));
     let mut next = 0;
@@ -340,16 +336,15 @@ pub fn complement(set: &[u32], end: u32) -> Vec<u32> {
     rest
 }
 
-/// Numbers that can be looked up fast.
+/// A set with fast lookup.
 pub enum Table<'a> {
-    /// Few: they are searched.
+    /// A small set, for binary search.
     Few(&'a [u32]),
-    /// A bit for each number.
     Bits(Vec<u64>),
 }
 
 impl<'a> Table<'a> {
-    /// Of an ascending set.
+    /// From an ascending set.
     pub fn new(set: &'a [u32]) -> Self {
         let Some(&last) = set.last().filter(|_| set.len() > FEW) else { return Self::Few(set) };
         let mut bits = vec![0u64; last as usize / 64 + 1];
@@ -359,7 +354,6 @@ impl<'a> Table<'a> {
         Self::Bits(bits)
     }
 
-    /// Whether a number is in it.
     pub fn has(&self, number: u32) -> bool {
         match self {
             Self::Few(set) => set.binary_search(&number).is_ok(),
@@ -370,7 +364,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The queries of a run that ask for rows of its cloud; none where queries are a file of their own.
+/// The queries of a run at these rows of its cloud; empty if queries come from a file of their own.
 pub fn queries_of(rows: &[u32], record: &RunRecord) -> Vec<u32> {
     if record.query_cloud.is_some() || rows.is_empty() {
         return Vec::new();
@@ -385,7 +379,7 @@ pub fn queries_of(rows: &[u32], record: &RunRecord) -> Vec<u32> {
         .collect()
 }
 
-/// The rows of a run's cloud that queries ask for; none where queries are a file of their own.
+/// The rows of a run's cloud that are these queries; empty if queries come from a file of their own.
 pub fn rows_of(queries: &[u32], record: &RunRecord) -> Vec<u32> {
     if record.query_cloud.is_some() {
         return Vec::new();

@@ -17,7 +17,7 @@ use warpscope::app::state::{PaneKind, State};
 use warpscope::app::{App, ExportKind};
 
 /// The number of documents.
-const DOCUMENTS: usize = 16;
+const DOCUMENTS: usize = 26;
 
 fn key(window: &mut Window, key: Key) {
     window.key_press_modifiers(Modifiers::NONE, key);

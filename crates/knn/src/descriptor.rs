@@ -167,7 +167,7 @@ impl Descriptor {
             about: "",
             source: "",
             code: &[],
-            document: "README.md",
+            document: "docs/measure.md",
             lesson: None,
             runs_on: &[DeviceKind::Gpu, DeviceKind::Cpu],
             keeps: &[],

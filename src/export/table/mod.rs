@@ -318,7 +318,9 @@ pub(super) struct Text<W: Write> {
 
 impl<W: Write> Text<W> {
     pub fn new(delimiter: u8, out: W) -> Self {
-        Self { writer: csv::WriterBuilder::new().delimiter(delimiter).from_writer(out), headed: false }
+        let mut builder = csv::WriterBuilder::new();
+        let writer = builder.delimiter(delimiter).quote_style(csv::QuoteStyle::Never).from_writer(out);
+        Self { writer, headed: false }
     }
 
     pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
@@ -329,7 +331,7 @@ impl<W: Write> Text<W> {
         let writer = &mut self.writer;
         if !std::mem::replace(&mut self.headed, true) {
             for column in &table.columns {
-                writer.write_field(cell(&column.name).as_bytes()).map_err(plain)?;
+                writer.write_field(quoted(&column.name).as_bytes()).map_err(plain)?;
             }
             writer.write_record(None::<&[u8]>).map_err(plain)?;
         }
@@ -358,7 +360,7 @@ impl<W: Write> Text<W> {
                     }
                     Cells::Text(of) => shown(
                         &mut field,
-                        of(row).as_deref().map(cell).as_ref().map(|value| value as &dyn Display),
+                        of(row).as_deref().map(quoted).as_ref().map(|value| value as &dyn Display),
                     ),
                 }
                 writer.write_field(field.as_bytes()).map_err(plain)?;
@@ -370,6 +372,17 @@ impl<W: Write> Text<W> {
 
     pub fn finish(mut self) -> io::Result<()> {
         self.writer.flush()
+    }
+}
+
+/// A text cell, in quotes if it contains a character that any reader may take for a separator: programs detect
+/// the separator of a file, from few rows perhaps.
+fn quoted(text: &str) -> Cow<'_, str> {
+    let text = cell(text);
+    if text.contains(['"', '\n', '\r', ',', ';', '|', '\t']) {
+        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
+    } else {
+        text
     }
 }
 

@@ -43,6 +43,15 @@ fn text_has_every_digit_and_leaves_out_what_is_missing() {
     assert_eq!(written(TableFormat::Tsv), table().tsv().into_bytes());
 }
 
+/// One row is too little to tell a separator from a text that contains it.
+#[test]
+fn text_with_separators_is_quoted() {
+    let table = Table::new(1).with("a|b", |_| "1|2").with("c;d", |_| "3;4").with("e", |_| 5u32);
+    let mut out = Vec::new();
+    Text::new(b',', &mut out).append(&table).unwrap();
+    assert_eq!(String::from_utf8(out).unwrap(), "\"a|b\",\"c;d\",e\n\"1|2\",\"3;4\",5\n");
+}
+
 #[test]
 fn parquet_keeps_types_bits_and_nulls() {
     let reader = SerializedFileReader::new(bytes::Bytes::from(written(TableFormat::Parquet))).unwrap();

@@ -511,6 +511,7 @@ mod tests {
         else {
             return;
         };
+        let spec = RunSpec { engine, device: Some(DeviceId::Cpu), ..spec() };
         let record = engines.execute(&spec, &cloud, None, &mut |_, _| true).unwrap();
         let resident = Resident::default();
         walk(&record, 3, &resident, &Silent).unwrap().expect("it has one");

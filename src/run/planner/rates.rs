@@ -49,6 +49,7 @@ impl Forecast {
 }
 
 /// A problem's declared cost and its measured times.
+#[derive(Clone, Debug)]
 pub struct Trial {
     /// The declared cost, at the built-in rates.
     pub cost: Cost,

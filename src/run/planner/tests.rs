@@ -25,6 +25,7 @@ fn job(shape: Shape, purpose: Purpose) -> Job {
 fn plan(job: &Job, there: &[EngineId], resident: &[EngineId], choice: &EngineChoice) -> Plan {
     let candidates = registry::ENGINES.iter().map(|engine| {
         let device = if there.contains(&engine.id) {
+            Ok(None)
         } else {
             Err(format!("the {} engine cannot run here: a test", engine.id))
         };

@@ -11,9 +11,14 @@ pub struct Document {
     pub text: String,
 }
 
-const SOURCES: [(&str, &str); 20] = [
+const SOURCES: [(&str, &str); 26] = [
     ("docs/tour.md", include_str!("../../../../docs/tour.md")),
     ("README.md", include_str!("../../../../README.md")),
+    ("docs/README.md", include_str!("../../../../docs/README.md")),
+    ("docs/explore.md", include_str!("../../../../docs/explore.md")),
+    ("docs/ask.md", include_str!("../../../../docs/ask.md")),
+    ("docs/measure.md", include_str!("../../../../docs/measure.md")),
+    ("docs/teach.md", include_str!("../../../../docs/teach.md")),
     ("docs/selecting.md", include_str!("../../../../docs/selecting.md")),
     ("docs/analyse.md", include_str!("../../../../docs/analyse.md")),
     ("docs/compare.md", include_str!("../../../../docs/compare.md")),
@@ -30,6 +35,7 @@ const SOURCES: [(&str, &str); 20] = [
     ("docs/selection.md", include_str!("../../../../docs/selection.md")),
     ("docs/kernel.md", include_str!("../../../../docs/kernel.md")),
     ("docs/filter.md", include_str!("../../../../docs/filter.md")),
+    ("docs/add-an-engine.md", include_str!("../../../../docs/add-an-engine.md")),
     ("ARCHITECTURE.md", include_str!("../../../../ARCHITECTURE.md")),
     ("CHANGELOG.md", include_str!("../../../../CHANGELOG.md")),
 ];

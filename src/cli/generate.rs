@@ -128,7 +128,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         for (spec, name, part) in [
             ("uniform", "a.xls", "cannot write .xls; use .csv"),
-            ("blob", "a.csv", "there is no generator `blob`"),
+            ("blob", "a.csv", "unknown generator `blob`; available: uniform"),
         ] {
             let args = GenerateArgs { spec: spec.to_owned(), file: folder.path().join(name), seed: 0 };
             let message = run(&args).unwrap_err().to_string();

@@ -506,7 +506,8 @@ mod tests {
     fn an_origin_is_shown() {
         let text = report("x,y\n4918340.364,1\n4918381.12375,2\n", "").unwrap().text();
         assert!(
-            text.contains("origin 4918360.743875001, as 32-bit floats") && text.contains("origin 0"),
+            text.contains("origin 4918360.743875001, to keep precision in 32-bit floats")
+                && text.contains("origin 0"),
             "{text}"
         );
     }

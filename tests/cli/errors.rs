@@ -243,7 +243,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
     }
     assert_eq!(
         place.fails(2, "knn points.csv --neighbours 3"),
-        "unexpected argument '--neighbours' found; tip: use --k here"
+        "unexpected argument '--neighbours' found; tip: use --k"
     );
     let similar = place.fails(2, "knn points.csv --colums x");
     assert!(

@@ -145,7 +145,7 @@ fn a_file_can_be_the_data_of_a_lesson() {
             "lesson --lesson sort --k 257 --out x",
             "k = 257: a warp of 8 lanes holds up to 256 neighbours, 32 per lane",
         ),
-        ("lesson --k 0 --out x", "k = 0: a query asks for one neighbour or more"),
+        ("lesson --k 0 --out x", "k = 0: must be at least 1"),
         ("lesson --width 5 --out x", "width = 5: must be 4, 8, 16 or 32 lanes"),
         (
             "lesson --lesson warp-select --engine cuda --out x",

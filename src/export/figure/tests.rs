@@ -136,7 +136,7 @@ fn the_best_value_of_a_parameter_counts_at_each_place() {
         ">warp-select, best queue<",
         ">warp-select<",
         ">% of bandwidth<",
-        "reading 4 bytes per distance once, in % of the measured memory bandwidth of 200 GB/s",
+        "Right axis: reading 4 bytes per distance once",
         "Means of 3 repeats after 0 untimed; bars are \u{b1} one standard deviation.",
         "The thesis (Han\u{e1}k 2023) states for an NVIDIA Tesla V100, with other data and sizes",
     ] {

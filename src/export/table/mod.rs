@@ -312,6 +312,9 @@ const TOLD: usize = 1 << 12;
 /// Writes tables with the same columns as lines under one header. Missing values are empty. Text that a
 /// spreadsheet would take for a formula is prefixed with `'`.
 pub(super) struct Text<W: Write> {
+    /// Characters because of which a text is quoted. Programs detect the separator of a CSV file, perhaps from
+    /// few rows: any character that may be one counts.
+    quoted: &'static [char],
     writer: csv::Writer<W>,
     headed: bool,
 }
@@ -320,7 +323,12 @@ impl<W: Write> Text<W> {
     pub fn new(delimiter: u8, out: W) -> Self {
         let mut builder = csv::WriterBuilder::new();
         let writer = builder.delimiter(delimiter).quote_style(csv::QuoteStyle::Never).from_writer(out);
-        Self { writer, headed: false }
+        let quoted: &[char] = if delimiter == b'\t' {
+            &['"', '\n', '\r', '\t']
+        } else {
+            &['"', '\n', '\r', '\t', ',', ';', '|']
+        };
+        Self { quoted, writer, headed: false }
     }
 
     pub fn append(&mut self, table: &Table<'_>) -> io::Result<()> {
@@ -328,10 +336,10 @@ impl<W: Write> Text<W> {
     }
 
     fn rows(&mut self, table: &Table<'_>) -> csv::Result<()> {
-        let writer = &mut self.writer;
+        let (writer, characters) = (&mut self.writer, self.quoted);
         if !std::mem::replace(&mut self.headed, true) {
             for column in &table.columns {
-                writer.write_field(quoted(&column.name).as_bytes()).map_err(plain)?;
+                writer.write_field(quoted(&column.name, characters).as_bytes()).map_err(plain)?;
             }
             writer.write_record(None::<&[u8]>).map_err(plain)?;
         }
@@ -360,7 +368,11 @@ impl<W: Write> Text<W> {
                     }
                     Cells::Text(of) => shown(
                         &mut field,
-                        of(row).as_deref().map(quoted).as_ref().map(|value| value as &dyn Display),
+                        of(row)
+                            .as_deref()
+                            .map(|text| quoted(text, characters))
+                            .as_ref()
+                            .map(|value| value as &dyn Display),
                     ),
                 }
                 writer.write_field(field.as_bytes()).map_err(plain)?;
@@ -375,15 +387,10 @@ impl<W: Write> Text<W> {
     }
 }
 
-/// A text cell, in quotes if it contains a character that any reader may take for a separator: programs detect
-/// the separator of a file, from few rows perhaps.
-fn quoted(text: &str) -> Cow<'_, str> {
+/// A text cell, in quotes if it contains one of some characters.
+fn quoted<'a>(text: &'a str, characters: &[char]) -> Cow<'a, str> {
     let text = cell(text);
-    if text.contains(['"', '\n', '\r', ',', ';', '|', '\t']) {
-        Cow::Owned(format!("\"{}\"", text.replace('"', "\"\"")))
-    } else {
-        text
-    }
+    if text.contains(characters) { Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))) } else { text }
 }
 
 /// Unwraps an I/O error, such as a closed pipe.

@@ -178,7 +178,7 @@ mod tests {
         let of = |engine: &Descriptor| largest(&products, engine, &Silent).unwrap_err().to_string();
         let other = registry::find(EngineId::new("lockstep")).unwrap();
         assert_eq!(of(other), "lockstep computes distances only; use gemm-heap for inner products");
-        assert_eq!(of(usual()), "the gemm-heap engine takes k up to 2048, not 3000");
+        assert_eq!(of(usual()), "k = 3000: the gemm-heap engine supports at most 2048");
         let products = build(&spec(&cloud, 3, false), &cloud, None).unwrap();
         assert!(matches!(largest(&products, usual(), &AtomicBool::new(true)), Err(BatchError::Cancelled)));
     }

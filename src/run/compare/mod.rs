@@ -344,7 +344,7 @@ mod tests {
     fn other_files_are_refused_with_their_name() {
         for (rows, expected) in [
             ("", "it has no timings"),
-            ("GPU,search,0,0,0,1\n", "`GPU` is no engine's name"),
+            ("GPU,search,0,0,0,1\n", "invalid engine name `GPU`"),
             ("cuda,search,0,0,0,NaN\n", "NaN ms"),
             (
                 "cuda,search,0,0,0,1\ncuda,search,0,1,1,1\ncuda,search,0,1,2,1\n",

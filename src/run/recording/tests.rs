@@ -610,7 +610,7 @@ fn what_is_no_recording_is_said_in_one_sentence() {
             replace("\"origin\": 0.0", "\"origin\": 1.0"),
             "damaged: cloud 0: the points are not those that the fingerprint names: ",
         ),
-        (replace("\"k\": 3", "\"k\": 0"), "damaged: run 1: k = 0: a query asks for one neighbour or more: "),
+        (replace("\"k\": 3", "\"k\": 0"), "damaged: run 1: k = 0: must be at least 1: "),
         (replace("\"cloud\": 0", "\"cloud\": 9"), "damaged: run 1: there is no cloud 9: "),
     ];
     for (content, expected) in cases {

@@ -454,7 +454,7 @@ mod tests {
         let many = LessonDraft { k: "128".to_owned(), ..typed("1") }
             .read(lesson, None)
             .expect_err("too many to type");
-        assert!(many[0].sentence.contains("at most 64 keys"), "{many:?}");
+        assert!(many[0].sentence.contains("take keys, up to 64"), "{many:?}");
     }
 
     #[test]

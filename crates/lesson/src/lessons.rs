@@ -10,7 +10,7 @@ use super::algorithms::kernel::recorder::record_faulty;
 use super::cursor::Level;
 use super::from_gpu::record_on_gpu;
 use super::questions::ideas::Idea;
-use super::questions::pool::{Asked, pool, round};
+use super::questions::pool::{TakeQuestion, pool, round};
 use super::questions::{Ask, Question, Random};
 use super::recording::Recording;
 use super::state::Shape;
@@ -392,12 +392,12 @@ impl Lesson {
     }
 
     /// The pool of questions about takes, drawn with a seed.
-    pub fn pool(&self, takes: &[Take], seed: u64) -> Vec<Asked> {
+    pub fn pool(&self, takes: &[Take], seed: u64) -> Vec<TakeQuestion> {
         pool(self, takes, seed)
     }
 
     /// A round of questions about takes, in order, drawn with a seed.
-    pub fn round(&self, takes: &[Take], seed: u64) -> Vec<Asked> {
+    pub fn round(&self, takes: &[Take], seed: u64) -> Vec<TakeQuestion> {
         round(&self.pool(takes, seed), &mut Random::new(seed))
     }
 }

@@ -12,7 +12,9 @@ use super::record::{Recorded, broken, on_gpu, or_twin, own, record};
 use super::state::LessonAction;
 use super::state::files::{LessonFile, RangeDraft};
 use super::state::player::{Player, SPEEDS};
-use super::state::session::{Asked, Breaking, FileQuery, LessonDraft, Presenting, Touch, lesson_of};
+use super::state::session::{
+    Breaking, ExplorerProblem, FileQuery, LessonDraft, Presenting, Touch, lesson_of,
+};
 use crate::app::context::app::{App, EXPORT, Exporting, Feature, Written};
 use crate::app::jobs::table::{AtExit, Cancel, Kind, Slot};
 use crate::app::jobs::task::Outcome;
@@ -237,7 +239,7 @@ impl App {
             ..self.session.lesson.draft(lesson)
         };
         let answered = self.session.answered.as_ref();
-        let mut question = answered.map(|answered| Asked::of(&answered.record.spec));
+        let mut question = answered.map(|answered| ExplorerProblem::of(&answered.record.spec));
         draft.k = answered.map_or(self.state.draft.k.clone(), |answered| answered.record.spec.k.to_string());
         match (self.session.picked, answered) {
             (Some(Picked::Row(row)), _) if (row as usize) < cloud.len() => {
@@ -249,7 +251,7 @@ impl App {
                 draft.row.clear();
                 let query =
                     FileQuery { queries: Arc::clone(queries), row: answered.row(), number: answered.query };
-                question = question.map(|question| Asked { query: Some(query), ..question });
+                question = question.map(|question| ExplorerProblem { query: Some(query), ..question });
             }
             _ => {
                 return self
@@ -299,7 +301,7 @@ impl App {
         let (choice, row) = read.map_err(|errors| errors.into_iter().next().map(|error| error.sentence))?;
         // The explorer's problem applies only to the lesson on the user's own data.
         let asked = session.asked.clone().filter(|_| lesson.number == OWN_DATA);
-        let question = asked.unwrap_or_else(|| Asked::typed(&self.state.draft));
+        let question = asked.unwrap_or_else(|| ExplorerProblem::typed(&self.state.draft));
         let setup = Setup {
             k: choice.k.unwrap_or(lesson.k),
             metric: question.metric,

@@ -72,7 +72,7 @@ pub struct FileQuery {
 
 /// The explorer's problem, stored because the explorer may change before the lesson is recorded again.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ExplorerProblem {
     /// `None` uses the typed row.
     pub query: Option<FileQuery>,
     pub metric: Metric,
@@ -83,7 +83,7 @@ pub struct Asked {
     pub exclude_self: bool,
 }
 
-impl Asked {
+impl ExplorerProblem {
     /// The problem of a run, with the typed row as its query.
     pub fn of(spec: &RunSpec) -> Self {
         let &RunSpec { metric, order, seed, drop_nonfinite, exclude_self, .. } = spec;
@@ -141,7 +141,7 @@ pub struct LessonSession {
     /// Settings by lesson number.
     pub drafts: BTreeMap<u32, LessonDraft>,
     /// The explorer's problem for the lesson on the user's own data; `None` uses the explorer's fields.
-    pub asked: Option<Asked>,
+    pub asked: Option<ExplorerProblem>,
     pub breaking: Breaking,
     /// The player, once the lesson is recorded.
     pub player: Option<Player>,

@@ -21,8 +21,8 @@ use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens::Palette;
 use crate::app::model::{About, Action, Activity, Command, Look, Mode, Picked};
 use crate::knn::Setup;
+use crate::lesson::edits::Edits;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
-use crate::lesson::touched::Touched;
 use crate::lesson::{LessonError, Level, Mark};
 use crate::progress::Progress;
 
@@ -189,7 +189,7 @@ impl App {
         };
         let touched = recorded.touched.clone();
         if !recorded.is_alike(&draft) || recorded.keys != draft.keys {
-            draft.touched = Touched::default();
+            draft.touched = Edits::default();
             session.set_draft(lesson, draft);
         }
         session.touch.forget_changes();
@@ -235,7 +235,7 @@ impl App {
         let lesson = lesson_of(OWN_DATA);
         let mut draft = LessonDraft {
             width: lesson.width,
-            touched: Touched::default(),
+            touched: Edits::default(),
             ..self.session.lesson.draft(lesson)
         };
         let answered = self.session.answered.as_ref();
@@ -334,7 +334,7 @@ impl App {
         for lesson in LESSONS.iter().filter(|lesson| lesson.own_data) {
             let session = &mut self.session.lesson;
             let draft =
-                LessonDraft { row: String::new(), touched: Touched::default(), ..session.draft(lesson) };
+                LessonDraft { row: String::new(), touched: Edits::default(), ..session.draft(lesson) };
             if !draft.takes_open_cloud(lesson) {
                 continue;
             }

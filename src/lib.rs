@@ -20,7 +20,7 @@
 //! - [`cli`]: the command line, one file per subcommand
 //! - `app`: the window (feature `gui`)
 //!
-//! Shared by all: [`files`] (atomic writes), [`memory`] (free memory), [`progress`], [`nearest`] (suggestions
+//! Shared by all: [`files`] (atomic writes), [`memory`] (free memory), [`progress`], [`suggest`] (suggestions
 //! for mistyped names), [`printable`], [`palette`] and [`text`] (formatting of numbers).
 
 #[cfg(feature = "gui")]
@@ -31,7 +31,7 @@ pub mod run;
 pub mod version;
 
 // Re-exported crates.
-pub use warpscope_base::{files, memory, nearest, palette, printable, progress, text};
+pub use warpscope_base::{files, memory, palette, printable, progress, suggest, text};
 pub use warpscope_cloud as cloud;
 pub use warpscope_draw as draw;
 pub use warpscope_engines as engines;

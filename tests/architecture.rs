@@ -344,7 +344,7 @@ const ALGORITHMS_NAMED: [(&str, usize); 17] = [
     ("lesson/picture/ballot.rs", 2),
     ("lesson/picture/cloud.rs", 13),
     ("lesson/picture/kinds.rs", 2),
-    ("lesson/picture/meeting.rs", 1),
+    ("lesson/picture/merge_inputs.rs", 1),
     ("lesson/picture/moment.rs", 6),
     ("lesson/picture/page.rs", 1),
     ("lesson/picture/sentence.rs", 1),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use warpscope::knn::{EngineId, warp};
 use warpscope::progress::Silent;
-use warpscope::run::SomeRun;
+use warpscope::run::LoadedRun;
 use warpscope::run::compare::{SavedRun, compare};
 use warpscope::run::recording::{self, Points};
 
@@ -26,7 +26,7 @@ fn recordings_open_with_their_counters_and_profile() {
         assert_eq!(recording.runs.len(), runs, "{name}");
         assert_eq!(recording.session.is_some(), name == "session.warpscope");
         for recorded in &recording.runs {
-            let SomeRun::Whole(record) = &recorded.run else { panic!("{name}: {recorded:?}") };
+            let LoadedRun::Whole(record) = &recorded.run else { panic!("{name}: {recorded:?}") };
             let counts = record.engine == EngineId::new("lockstep");
             assert_eq!(record.measured.queries(), if counts { record.query_rows.len() } else { 0 }, "{name}");
             assert_eq!(record.summary.measure("merges").is_some(), counts, "{name}");

@@ -22,7 +22,7 @@ use warpscope::knn::{Metric, Profile, WarpSpan, warp};
 use warpscope::progress::Silent;
 use warpscope::run::compare::SavedRun;
 use warpscope::run::recording::{self, Points, Recorded};
-use warpscope::run::{Engines, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sample, SomeRun};
+use warpscope::run::{Engines, LoadedRun, Phase, QuerySpec, RunFile, RunRecord, RunSpec, Sample};
 
 /// The folders of all versions.
 fn versions() -> Vec<PathBuf> {
@@ -68,7 +68,7 @@ fn of_recording(path: &Path) -> Value {
 }
 
 fn of_run(recorded: &Recorded) -> Value {
-    let SomeRun::Whole(run) = &recorded.run else {
+    let LoadedRun::Whole(run) = &recorded.run else {
         panic!("{}: points are missing from the file", recorded.name)
     };
     let points = |cloud: &Arc<cloud::PointCloud>| {
@@ -345,7 +345,7 @@ fn write_the_set() {
     let recorded = |name: &str, run: RunRecord| Recorded {
         name: name.to_owned(),
         pinned: name == "counted",
-        run: SomeRun::Whole(Arc::new(run)),
+        run: LoadedRun::Whole(Arc::new(run)),
     };
     let runs = [
         recorded("counted", counted.clone()),

@@ -87,7 +87,8 @@ pub fn run(args: &AnalyseArgs) -> anyhow::Result<()> {
     let labels = wanted.labels.as_deref().map(|name| read_labels(args, cloud, name)).transpose()?;
     let mut engines = Engines::default();
     let (k, metric, searched) = (job.spec.k, job.spec.metric, job.searched.clone());
-    let mut found = Found { cloud, k, metric, searched, graph: None, leaks: None, written: Vec::new() };
+    let mut found =
+        AnalysisResults { cloud, k, metric, searched, graph: None, leaks: None, written: Vec::new() };
     let leaks = wanted
         .leaks
         .as_deref()
@@ -333,7 +334,7 @@ impl Wanted {
 const SCHEMA_VERSION: u32 = 1;
 
 /// All results, before they are summarised.
-pub struct Found<'a> {
+pub struct AnalysisResults<'a> {
     pub cloud: &'a PointCloud,
     pub k: usize,
     pub metric: Metric,
@@ -389,7 +390,7 @@ pub struct Named<T> {
 }
 
 impl Report {
-    pub fn of(found: &Found<'_>, wanted: &Wanted) -> Self {
+    pub fn of(found: &AnalysisResults<'_>, wanted: &Wanted) -> Self {
         let none = Analysis::default();
         let (graph, analysis) =
             found.graph.map_or((None, &none), |(_, graph, analysis)| (Some(graph), analysis));

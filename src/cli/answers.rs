@@ -18,7 +18,7 @@ use crate::knn::{INNER_PRODUCT, Metric, Ranking};
 use crate::progress::Progress;
 use crate::run::compare::{MOST_RUN_BYTES, NEIGHBORS, RUN};
 use crate::run::recording::{self, Points};
-use crate::run::{RunFile, SomeRun, answers};
+use crate::run::{LoadedRun, RunFile, answers};
 
 pub struct Answers {
     /// The file, or the data set in it, that has the answers.
@@ -29,7 +29,7 @@ pub struct Answers {
     pub distances: Option<Coordinates>,
     /// The row of its own file that each query is, if requested and present.
     pub query_rows: Option<Vec<u64>>,
-    pub found: Found,
+    pub found: AnswerProvenance,
 }
 
 impl Answers {
@@ -83,14 +83,14 @@ pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers>
             table,
             distances: distances.then_some(far),
             query_rows: None,
-            found: Found::of_run(path, run),
+            found: AnswerProvenance::of_run(path, run),
         });
     }
     let of_folder = path.join(NEIGHBORS);
     let (path, folder) = if path.is_dir() { (&*of_folder, Some(path)) } else { (path, None) };
-    let found = match folder.and_then(Found::of_folder) {
+    let found = match folder.and_then(AnswerProvenance::of_folder) {
         Some(found) => found,
-        None => Found::of_file(&formats::file_of(path), &bar)?,
+        None => AnswerProvenance::of_file(&formats::file_of(path), &bar)?,
     };
     let (path, table, distances) = if distances {
         answers::read_with_distances(path, &bar)?
@@ -103,7 +103,7 @@ pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers>
 
 /// The provenance of answers, as far as the file declares it.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct AnswerProvenance {
     /// The file or folder, as it was given.
     file: PathBuf,
     /// The name of a metric, `inner-product`, or another program's name for an unsupported distance.
@@ -113,7 +113,7 @@ pub struct Found {
     query_columns: Option<Vec<String>>,
 }
 
-impl Found {
+impl AnswerProvenance {
     /// Reads a file's metadata or, without metadata, infers the metric from the names of its arrays or
     /// columns.
     ///
@@ -135,7 +135,7 @@ impl Found {
     }
 
     /// The provenance of a run.
-    pub fn of_run(path: &Path, run: &SomeRun) -> Self {
+    pub fn of_run(path: &Path, run: &LoadedRun) -> Self {
         let query_columns =
             run.clouds().1.map(|queries| queries.axes.into_iter().map(|axis| axis.name).collect());
         Self { query_columns, ..Self::of_run_file(path, run.head()) }

@@ -8,7 +8,7 @@ use super::bar::Bar;
 use super::output;
 use super::usage::Usage;
 use crate::cloud::formats::{self, Guess, Reason};
-use crate::cloud::{self, Axis, CloudError, ColumnChoice, Globe, PointCloud, Source, Unchosen};
+use crate::cloud::{self, AutoColumns, Axis, CloudError, ColumnChoice, Globe, PointCloud, Source};
 use crate::progress::Silent;
 
 /// Parses `--columns`.
@@ -60,7 +60,7 @@ fn check_once(source: &Source) -> anyhow::Result<()> {
 /// # Errors
 /// Errors of [`cloud::load`].
 fn load(source: &Source, drop_nonfinite: bool) -> Result<(PointCloud, Option<Guess>), CloudError> {
-    cloud::load_unchosen(source, Unchosen::Guess, drop_nonfinite, &Bar::new("reading the cloud"))
+    cloud::load_unchosen(source, AutoColumns::Inferred, drop_nonfinite, &Bar::new("reading the cloud"))
 }
 
 /// As [`load`], for queries from a file. `inferred` is whether the data's columns were inferred.
@@ -73,7 +73,7 @@ pub fn load_queries(
     inferred: bool,
     drop_nonfinite: bool,
 ) -> Result<PointCloud, CloudError> {
-    let how = if inferred { Unchosen::Guess } else { Unchosen::Usual };
+    let how = if inferred { AutoColumns::Inferred } else { AutoColumns::AllNumeric };
     cloud::load_queries_unchosen(source, data, how, drop_nonfinite, &Bar::new("reading the queries"))
 }
 

@@ -12,7 +12,7 @@ use super::bar::Bar;
 use super::flags::JsonArgs;
 use super::usage::Usage;
 use super::{announce, config, output, stop, values};
-use crate::files::PartFolder;
+use crate::files::StagingDir;
 use crate::run::compare::{
     Comparison, Difference, FEWEST_PAIRS, Gate, Pairs, RULE, SavedRun, Spread, compare, percent as shown,
 };
@@ -147,7 +147,7 @@ const SMALL: [(&str, &str); 2] = [("--warmup", "1"), ("--repeats", "3")];
 /// Usage errors, and failures of a program.
 fn in_turn(args: &PairArgs, from: &config::From) -> anyhow::Result<Comparison> {
     let sides = sides(args)?;
-    let folder = PartFolder::private(&std::env::temp_dir())
+    let folder = StagingDir::private(&std::env::temp_dir())
         .with_context(|| format!("cannot write: {}", std::env::temp_dir().display()))?;
     let defaults = defaults(from, folder.path())?;
     let mut pairs = Pairs::default();

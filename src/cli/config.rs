@@ -17,7 +17,7 @@ use toml::{Table, Value};
 
 use super::usage;
 use super::usage::Usage;
-use crate::nearest::nearest;
+use crate::suggest::suggest;
 use crate::{files, memory};
 
 /// Environment variable with the path of the file, used if `--config` is not given.
@@ -188,7 +188,7 @@ fn check(command: &Command, table: &Table) -> anyhow::Result<()> {
             bail!("`{name}` is outside any section; put it under a command's section, such as [knn]")
         };
         let Some(of) = command.find_subcommand(name) else {
-            let meant = nearest(name, names()).map_or_else(
+            let meant = suggest(name, names()).map_or_else(
                 || "sections are named after commands".to_owned(),
                 |meant| format!("did you mean [{meant}]?"),
             );
@@ -208,7 +208,7 @@ fn check_key(of: &Command, key: &str, value: &Value) -> anyhow::Result<()> {
             .filter_map(Arg::get_long)
             .filter(|key| *key != CONFIG && *key != NO_CONFIG)
             .collect();
-        match nearest(key, keys.iter().copied()) {
+        match suggest(key, keys.iter().copied()) {
             Some(meant) => bail!("the command has no flag --{key}: did you mean {meant}?"),
             None => bail!("the command has no flag --{key}; see `warpscope {} --help`", of.get_name()),
         }

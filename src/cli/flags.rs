@@ -21,7 +21,7 @@ use crate::knn::{DeviceId, Ranking};
 use crate::run::graph::KnnGraph;
 use crate::run::graph::links::Links;
 use crate::run::recording::{self, Recorded};
-use crate::run::{EngineChoice, RunRecord, RunSpec, SomeRun, usual};
+use crate::run::{EngineChoice, LoadedRun, RunRecord, RunSpec, usual};
 
 /// How a file is read as a table of coordinates.
 #[derive(Clone, Debug, Args)]
@@ -364,7 +364,7 @@ impl RecordArgs {
         }
         let runs: Vec<Recorded> = records
             .into_iter()
-            .map(|record| Recorded { name: record.title(), pinned: false, run: SomeRun::Whole(record) })
+            .map(|record| Recorded { name: record.title(), pinned: false, run: LoadedRun::Whole(record) })
             .collect();
         let missing = export::recording(&runs, !self.no_points, path, &Bar::new("writing the recording"))?;
         missing.iter().for_each(|missing| output::note(missing));

@@ -10,7 +10,7 @@ use super::flags::{FileArgs, JsonArgs};
 use super::output;
 use crate::cloud::formats::{self, ColumnKind, Entry, FileInfo, FormatError, Stamp};
 use crate::cloud::{
-    self, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source, Unchosen,
+    self, AutoColumns, Axis, CloudError, ColumnChoice, Duplicates, Fingerprint, PointCloud, Source,
 };
 use crate::export::text;
 use crate::progress::Progress;
@@ -114,7 +114,7 @@ impl Report {
             Err(why) => return Err(why.into()),
         };
         let source = Source::File { path: path.to_owned(), columns: columns.clone() };
-        let report = match cloud::load_unchosen(&source, Unchosen::Guess, true, progress) {
+        let report = match cloud::load_unchosen(&source, AutoColumns::Inferred, true, progress) {
             Ok((cloud, _)) => new(file, Some(CloudInfo::of(&cloud, duplicates)), None),
             // The file does not have the chosen columns.
             Err(CloudError::Format(why)) if *columns != ColumnChoice::Default => return Err(why.into()),

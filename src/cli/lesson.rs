@@ -18,11 +18,11 @@ use crate::engines::registry;
 use crate::export::text;
 use crate::knn::{Descriptor, DeviceKind, EngineId, Metric, Queries, Setup};
 use crate::lesson::Shape;
+use crate::lesson::edits::{Edits, read_keys};
 use crate::lesson::fault::{self, FAULTS, Row};
 use crate::lesson::lessons::{self, Arrangement, Choice, LESSONS, Lesson, Take};
 use crate::lesson::moments::MomentError;
 use crate::lesson::own_data::Own;
-use crate::lesson::touched::{Touched, read_keys};
 use crate::run::usual;
 
 #[derive(Debug, clap::Args)]
@@ -230,7 +230,7 @@ impl LessonArgs {
             k: self.k,
             width: self.width,
             seed: self.seed,
-            touched: Touched { query, keys, ..Touched::default() },
+            touched: Edits { query, keys, ..Edits::default() },
         })
     }
 
@@ -295,7 +295,7 @@ impl LessonArgs {
         }
         let queries = Queries::Rows(vec![row as u32]);
         let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: self.arrangement() };
-        Ok(lesson.record_own(own, setup, self.width.unwrap_or(lesson.width), &Touched::default())?)
+        Ok(lesson.record_own(own, setup, self.width.unwrap_or(lesson.width), &Edits::default())?)
     }
 }
 

@@ -13,11 +13,11 @@ use crate::export::{self, MadeFolder, text};
 use crate::lesson::Level;
 use crate::lesson::lessons::{Lesson, Take};
 use crate::lesson::moments::{self, MOST_FRAMES, MOST_ON_PAPER, Moments, Selection};
-use crate::lesson::paper::Theme;
 use crate::lesson::picture::Panel;
 use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
 use crate::lesson::picture::page::panels_ever;
 use crate::lesson::player::MOST_BYTES;
+use crate::lesson::print::Theme;
 use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Palette};
 
 /// Flags of `lesson` about files.

@@ -15,9 +15,9 @@ use crate::export::figure::FigureError;
 use crate::knn::ProblemError;
 use crate::lesson::LessonError;
 use crate::lesson::moments::MomentError;
-use crate::nearest::nearest;
 use crate::run::presets::PresetError;
 use crate::run::{BatchError, RunError};
+use crate::suggest::suggest;
 
 /// Flags that make no sense, alone or together.
 #[derive(Debug, thiserror::Error)]
@@ -170,7 +170,7 @@ fn no_command(word: &str) -> Option<String> {
 /// The error for a word that resembles a command's name.
 pub fn mistyped(word: &str) -> Option<String> {
     let names = names();
-    nearest(word, names.iter().map(String::as_str))
+    suggest(word, names.iter().map(String::as_str))
         .map(|meant| format!("unknown command `{word}`: did you mean `{meant}`?"))
 }
 

@@ -6,9 +6,9 @@ use std::io::{self, BufWriter};
 use super::numpy::Npz;
 use super::provenance::{KEY, Provenance};
 use super::table::Table;
-use crate::cloud::beside::{Beside, BesideColumn, BesideValues};
+use crate::cloud::joined::{JoinedColumn, JoinedColumns, JoinedValues};
 use crate::knn::NONE;
-use crate::run::{Batch, Found, RunRecord};
+use crate::run::{Batch, BatchAnswers, RunRecord};
 
 /// Data written along with neighbours.
 #[derive(Clone, Copy)]
@@ -66,16 +66,18 @@ fn ranked<'a>(table: Table<'a>, batch: Batch<'a>) -> Table<'a> {
     let table = table.with("rank", move |at| batch.rank_of(at) as u32);
     let table = match batch.found {
         // A radius search has no missing neighbours.
-        Found::Within { .. } => table.with("index", move |at| batch.record(at) as u64),
-        Found::Nearest { .. } | Found::Products { .. } => table.with("index", move |at| batch.record(at)),
+        BatchAnswers::Within { .. } => table.with("index", move |at| batch.record(at) as u64),
+        BatchAnswers::Nearest { .. } | BatchAnswers::Products { .. } => {
+            table.with("index", move |at| batch.record(at))
+        }
     };
     match batch.found {
-        Found::Nearest { metric, squared, .. } | Found::Within { metric, squared, .. } => {
+        BatchAnswers::Nearest { metric, squared, .. } | BatchAnswers::Within { metric, squared, .. } => {
             let distance =
                 move |at| if batch.row(at) == NONE { f64::INFINITY } else { metric.distance(squared[at]) };
             table.with("squared_distance", move |at| squared[at]).with(metric.column(), distance)
         }
-        Found::Products { products, .. } => table.with("inner_product", move |at| products[at].value),
+        BatchAnswers::Products { products, .. } => table.with("inner_product", move |at| products[at].value),
     }
 }
 
@@ -88,7 +90,7 @@ pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<
     let indices = (0..count).map(|at| batch.record(at).to_le_bytes());
     let mut npz = Npz::new(out);
     match batch.found {
-        Found::Within { offsets, metric, squared, .. } => {
+        BatchAnswers::Within { offsets, metric, squared, .. } => {
             npz.column("offsets", "<i8", q + 1, offsets.iter().map(|&offset| (offset as i64).to_le_bytes()))?;
             npz.column("indices", "<i8", count, indices)?;
             npz.column(
@@ -104,7 +106,7 @@ pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<
                 squared.iter().map(|&squared| metric.distance(squared).to_le_bytes()),
             )?;
         }
-        Found::Nearest { k, metric, squared, .. } => {
+        BatchAnswers::Nearest { k, metric, squared, .. } => {
             let distance =
                 |&squared: &f32| if squared.is_finite() { metric.distance(squared) } else { f64::INFINITY };
             npz.matrix("indices", "<i8", (q, k), indices)?;
@@ -121,7 +123,7 @@ pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<
                 squared.iter().map(|squared| distance(squared).to_le_bytes()),
             )?;
         }
-        Found::Products { k, products } => {
+        BatchAnswers::Products { k, products } => {
             npz.matrix("indices", "<i8", (q, k), indices)?;
             npz.matrix(
                 "inner_products",
@@ -146,15 +148,15 @@ pub(super) fn arrays(batch: Batch<'_>, out: &mut BufWriter<File>) -> io::Result<
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FileColumns {
     /// Indexed by the query's row in its own cloud; named `query_NAME`.
-    pub queries: Beside,
+    pub queries: JoinedColumns,
     /// Indexed by the neighbour's row in the searched cloud.
-    pub neighbors: Beside,
+    pub neighbors: JoinedColumns,
 }
 
 impl FileColumns {
     /// No added columns.
     pub fn none() -> &'static Self {
-        const EMPTY: Beside = Beside { columns: Vec::new() };
+        const EMPTY: JoinedColumns = JoinedColumns { columns: Vec::new() };
         static NONE: FileColumns = FileColumns { queries: EMPTY, neighbors: EMPTY };
         &NONE
     }
@@ -181,22 +183,22 @@ impl FileColumns {
 fn added<'a>(
     table: Table<'a>,
     prefix: &str,
-    beside: &'a Beside,
+    beside: &'a JoinedColumns,
     row_of: impl Fn(usize) -> u32 + Copy + 'a,
 ) -> Table<'a> {
     let there = move |at: usize| Some(row_of(at)).filter(|&row| row != NONE).map(|row| row as usize);
-    beside.columns.iter().fold(table, |table, BesideColumn { name, values }| {
+    beside.columns.iter().fold(table, |table, JoinedColumn { name, values }| {
         let name = untaken(&table, format!("{prefix}{name}"));
         match values {
-            BesideValues::Whole(numbers) => table.with(name, move |at| {
+            JoinedValues::Whole(numbers) => table.with(name, move |at| {
                 there(at)
                     .map(|row| numbers[row])
                     .filter(|number| !number.is_nan())
                     .map(|number| number as i64)
             }),
-            BesideValues::Numbers(numbers) => table
+            JoinedValues::Numbers(numbers) => table
                 .with(name, move |at| there(at).map(|row| numbers[row]).filter(|number| !number.is_nan())),
-            BesideValues::Texts(texts) => table.with(name, move |at| there(at).and_then(|row| texts.of(row))),
+            JoinedValues::Texts(texts) => table.with(name, move |at| there(at).and_then(|row| texts.of(row))),
         }
     })
 }

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 use crate::files;
 use crate::memory::Short;
 use crate::progress::Progress;
-use crate::run::recording::{self, Beside, Keep, Recorded, Shown};
+use crate::run::recording::{self, Extras, Keep, Recorded, Shown};
 pub use crate::text;
 pub use answers::FileColumns;
 pub use folder::{FOLDER_FILES, MOST_NEIGHBORS, MadeFolder, check_folder, folder, of_run};
@@ -201,7 +201,7 @@ pub fn recording(
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Vec<String>, ExportError> {
-    with(Beside::default(), runs, points, path, progress)
+    with(Extras::default(), runs, points, path, progress)
 }
 
 /// As [`recording()`], with the indices of two compared runs, A and B, which a window compares again.
@@ -215,7 +215,7 @@ pub fn compared_recording(
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Vec<String>, ExportError> {
-    with(Beside { compared, ..Beside::default() }, runs, points, path, progress)
+    with(Extras { compared, ..Extras::default() }, runs, points, path, progress)
 }
 
 /// Writes runs with the state of the window, which is restored on opening (see [`recording::write_with`]).
@@ -229,11 +229,11 @@ pub fn session(
     path: &Path,
     progress: &dyn Progress,
 ) -> Result<Vec<String>, ExportError> {
-    with(Beside { shown: Some(shown), ..Beside::default() }, runs, points, path, progress)
+    with(Extras { shown: Some(shown), ..Extras::default() }, runs, points, path, progress)
 }
 
 fn with(
-    beside: Beside<'_>,
+    beside: Extras<'_>,
     runs: &[Recorded],
     points: bool,
     path: &Path,

@@ -15,7 +15,7 @@ use super::provenance::Provenance;
 use super::table::{Appender, TableFormat};
 use super::{ExportError, write};
 use crate::knn::Goal;
-use crate::run::{Batch, Found, RunRecord};
+use crate::run::{Batch, BatchAnswers, RunRecord};
 use size::check_width;
 pub use size::{Expected, Size, check_room};
 
@@ -243,7 +243,7 @@ impl NeighborWriter<'_> {
     pub fn append(&mut self, batch: Batch<'_>) -> Result<(), ExportError> {
         let io = ExportError::io;
         let indices = || (0..batch.len()).map(move |at| batch.record(at));
-        let squared: &[f32] = if let Found::Nearest { k, squared, .. } = batch.found {
+        let squared: &[f32] = if let BatchAnswers::Nearest { k, squared, .. } = batch.found {
             assert_eq!(k, self.size.k, "all queries of a file have the same k");
             squared
         } else {

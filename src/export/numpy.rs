@@ -6,16 +6,16 @@ use std::io::{self, BufWriter, Seek, Write};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-use crate::files::Mute;
+use crate::files::LatchingWriter;
 use crate::run::recording::npy_head;
 
 /// Writer of a `.npz` archive.
-pub struct Npz<W: Write + Seek>(ZipWriter<Mute<W>>);
+pub struct Npz<W: Write + Seek>(ZipWriter<LatchingWriter<W>>);
 
 impl<'a> Npz<&'a mut BufWriter<File>> {
     /// Starts an archive without arrays.
     pub fn new(out: &'a mut BufWriter<File>) -> Self {
-        Self(ZipWriter::new(Mute::new(out)))
+        Self(ZipWriter::new(LatchingWriter::new(out)))
     }
 
     /// Adds a matrix of little-endian values; `dtype` is NumPy's type string.

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::analysis::Roofline;
-use super::ask::{ask, device_of};
 use super::batches::QueryBatches;
 use super::execute::{Passes, execute_over, go_on, now_unix, search};
+use super::live_query::{ask, device_of};
 use super::planner::{self, Candidate, Job, Plan, Planner, Purpose};
 use super::{EngineChoice, Resident, RunError, RunRecord, RunSpec, Stage};
 use crate::cloud::PointCloud;

@@ -59,7 +59,7 @@ pub(super) fn execute_over(
     let query_cloud = query_cloud_of(spec, cloud, query_cloud)?;
     let problem = build_problem_over(resident, spec, cloud, query_cloud.as_ref())?;
     search(
-        &Asked { spec, cloud, query_cloud: query_cloud.as_ref(), problem: &problem },
+        &LoadedProblem { spec, cloud, query_cloud: query_cloud.as_ref(), problem: &problem },
         passes,
         (started_unix, began),
         engine,
@@ -68,7 +68,7 @@ pub(super) fn execute_over(
 }
 
 /// A problem with the data it was built from.
-pub(super) struct Asked<'a> {
+pub(super) struct LoadedProblem<'a> {
     pub spec: &'a RunSpec,
     pub cloud: &'a Arc<PointCloud>,
     pub query_cloud: Option<&'a Arc<PointCloud>>,
@@ -77,13 +77,13 @@ pub(super) struct Asked<'a> {
 
 /// Searches a problem. The run's start is given in seconds since 1970 and as an instant.
 pub(super) fn search(
-    asked: &Asked<'_>,
+    asked: &LoadedProblem<'_>,
     passes: Passes,
     (started_unix, began): (u64, Instant),
     engine: &mut dyn Engine,
     stage: &mut Stage<'_>,
 ) -> Result<RunRecord, RunError> {
-    let &Asked { spec, cloud, query_cloud, problem } = asked;
+    let &LoadedProblem { spec, cloud, query_cloud, problem } = asked;
     go_on(stage("loading the problem", 0.0))?;
     let mut machine = Machine::now();
     let descriptor = engine.descriptor();

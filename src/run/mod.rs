@@ -1,15 +1,15 @@
 //! Runs: executes a [`RunSpec`] into a [`RunRecord`], directly ([`execute`], [`Engines`]) or on the worker
-//! thread ([`Worker`]); or answers a live query over resident points ([`Engines::ask`], [`Asker`]).
+//! thread ([`Worker`]); or answers a live query over resident points ([`Engines::ask`], [`LiveQueryWorker`]).
 
 pub mod analysis;
 pub mod answers;
-mod ask;
 mod batches;
 mod chunks;
 pub mod compare;
 mod engines;
 mod execute;
 pub mod graph;
+mod live_query;
 mod machine;
 pub mod planner;
 pub mod presets;
@@ -27,14 +27,14 @@ mod worker;
 
 use std::any::Any;
 
-pub use ask::{Ask, AskId, Asker, Reply};
-pub use batches::{Batch, BatchError, Batches, Found, QueryBatches};
+pub use batches::{Batch, BatchAnswers, BatchError, Batches, QueryBatches};
 pub use engines::Engines;
 pub use execute::execute;
+pub use live_query::{Ask, AskId, LiveQueryWorker, Reply};
 pub use machine::Machine;
 pub use problem::{Resident, build_problem, query_cloud_of};
 pub use record::{
-    CloudFile, MeasureMean, Phase, Run, RunFile, RunFileError, RunRecord, SCHEMA_VERSION, Sample, SomeRun,
+    CloudFile, LoadedRun, MeasureMean, Phase, Run, RunFile, RunFileError, RunRecord, SCHEMA_VERSION, Sample,
     Summary,
 };
 pub use spec::{Declared, EngineChoice, QuerySpec, RunSpec, usual};

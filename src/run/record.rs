@@ -429,7 +429,7 @@ impl From<&PointCloud> for CloudFile {
 
 /// A run, with or without its clouds.
 #[derive(Clone, Debug)]
-pub enum SomeRun {
+pub enum LoadedRun {
     /// The run with its clouds.
     Whole(Arc<RunRecord>),
     /// A run whose clouds are not available.
@@ -456,7 +456,7 @@ macro_rules! fields {
     )+};
 }
 
-impl SomeRun {
+impl LoadedRun {
     fields!(
         head: RunFile,
         query_rows: [u32],

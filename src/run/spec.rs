@@ -10,9 +10,9 @@ use crate::knn::{
     Descriptor, DeviceId, EngineId, MOST_ALTERNATIVES, Method, Metric, Parameters, Ranking, alternatives,
     split_methods,
 };
-use crate::nearest::nearest;
 use crate::printable::name as printable;
 use crate::progress::Silent;
+use crate::suggest::suggest;
 
 /// Default settings of the window and the command line.
 ///
@@ -123,7 +123,7 @@ impl std::str::FromStr for EngineChoice {
                 ""
             };
             let names = registry::names();
-            return Err(match nearest(name, names.iter().copied().chain(["auto"])) {
+            return Err(match suggest(name, names.iter().copied().chain(["auto"])) {
                 Some(meant) if list.is_empty() => {
                     format!("unknown engine `{name}`: did you mean {meant}?")
                 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::ask::push_out;
+use super::live_query::push_out;
 use super::{Engines, Resident, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
 

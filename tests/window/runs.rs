@@ -381,7 +381,7 @@ fn a_recording_of_an_unavailable_engine_can_be_used() {
     let recorded = warpscope::run::recording::Recorded {
         name: "on the server".to_owned(),
         pinned: false,
-        run: warpscope::run::SomeRun::Whole(Arc::new(record)),
+        run: warpscope::run::LoadedRun::Whole(Arc::new(record)),
     };
     warpscope::export::recording(&[recorded], true, &path, &warpscope::progress::Silent)
         .expect("a recording");

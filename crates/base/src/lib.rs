@@ -2,8 +2,8 @@
 
 pub mod files;
 pub mod memory;
-pub mod nearest;
 pub mod palette;
 pub mod printable;
 pub mod progress;
+pub mod suggest;
 pub mod text;

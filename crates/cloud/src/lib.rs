@@ -6,14 +6,14 @@
 //! holds up to twice.
 
 // Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
-use warpscope_base::{memory, nearest, printable, progress};
+use warpscope_base::{memory, printable, progress, suggest};
 
-pub mod beside;
 mod error;
 pub mod formats;
 pub mod generate;
 pub mod globe;
 pub mod headings;
+pub mod joined;
 mod loading;
 pub mod order;
 mod point_cloud;
@@ -27,7 +27,9 @@ use std::path::{Path, PathBuf};
 
 pub use error::{CloudError, Hint, Unusable, UnusableRow};
 pub use globe::{Globe, GlobeError};
-pub use loading::{Unchosen, axes_in_file_order, load, load_queries, load_queries_unchosen, load_unchosen};
+pub use loading::{
+    AutoColumns, axes_in_file_order, load, load_queries, load_queries_unchosen, load_unchosen,
+};
 pub use order::Order;
 pub use point_cloud::{Axis, CloudParts, Duplicates, Fingerprint, PointCloud};
 use serde::{Deserialize, Serialize};

@@ -11,7 +11,7 @@ use crate::progress::{Progress, Silent};
 
 /// How columns are selected if the user did not choose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unchosen {
+pub enum AutoColumns {
     /// As for [`ColumnChoice::Default`].
     #[default]
     Usual,
@@ -30,7 +30,7 @@ pub fn load(
     drop_nonfinite: bool,
     progress: &dyn Progress,
 ) -> Result<PointCloud, CloudError> {
-    Ok(load_unchosen(source, Unchosen::Usual, drop_nonfinite, progress)?.0)
+    Ok(load_unchosen(source, AutoColumns::AllNumeric, drop_nonfinite, progress)?.0)
 }
 
 /// Like [`load`], also returning the inferred roles of a file's columns. If columns are inferred, the cloud's
@@ -40,7 +40,7 @@ pub fn load(
 /// As [`load`].
 pub fn load_unchosen(
     source: &Source,
-    how: Unchosen,
+    how: AutoColumns,
     drop_nonfinite: bool,
     progress: &dyn Progress,
 ) -> Result<(PointCloud, Option<Guess>), CloudError> {
@@ -66,14 +66,14 @@ fn stamp(source: &Source) -> Option<Stamp> {
 /// Coordinates, the source with the columns actually selected, and the inferred roles of a file's columns.
 fn table_unchosen(
     source: &Source,
-    how: Unchosen,
+    how: AutoColumns,
     progress: &dyn Progress,
 ) -> Result<(Coordinates, Source, Option<Guess>), CloudError> {
     let Source::File { path, columns: ColumnChoice::Default } = source else {
         return Ok((table_of(source, progress)?, source.clone(), None));
     };
     let (table, guess) = formats::read_unchosen(path, how, progress)?;
-    let columns = if how == Unchosen::Guess { guess.choice() } else { ColumnChoice::Default };
+    let columns = if how == AutoColumns::Inferred { guess.choice() } else { ColumnChoice::Default };
     Ok((table, Source::File { path: path.clone(), columns }, Some(guess)))
 }
 
@@ -95,7 +95,7 @@ pub fn load_queries(
     drop_nonfinite: bool,
     progress: &dyn Progress,
 ) -> Result<PointCloud, CloudError> {
-    load_queries_unchosen(source, data, Unchosen::Usual, drop_nonfinite, progress)
+    load_queries_unchosen(source, data, AutoColumns::AllNumeric, drop_nonfinite, progress)
 }
 
 /// A cloud's axes sorted by the order of their columns in the file, the order for unnamed coordinates. Axes
@@ -126,7 +126,7 @@ pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
 pub fn load_queries_unchosen(
     source: &Source,
     data: &PointCloud,
-    how: Unchosen,
+    how: AutoColumns,
     drop_nonfinite: bool,
     progress: &dyn Progress,
 ) -> Result<PointCloud, CloudError> {
@@ -134,7 +134,7 @@ pub fn load_queries_unchosen(
     let mut fall_back = || -> Result<_, CloudError> {
         let (mut table, mut resolved, guess) = table_unchosen(source, how, progress)?;
         let order = axes_in_file_order(data);
-        if let (Unchosen::Guess, Some(guess), Source::File { path, .. }) = (how, guess, source)
+        if let (AutoColumns::Inferred, Some(guess), Source::File { path, .. }) = (how, guess, source)
             && (guess.unnamed || matches!(guess.reason, Reason::AllNumeric | Reason::Values))
             && guess.taken.len() == order.len()
         {
@@ -154,7 +154,7 @@ pub fn load_queries_unchosen(
     let (table, source) = match source {
         Source::File { path, columns: ColumnChoice::Default } => {
             let names: Vec<String> = data.axes().iter().map(|axis| axis.name.clone()).collect();
-            let chosen = how == Unchosen::Usual
+            let chosen = how == AutoColumns::AllNumeric
                 && matches!(data.source(), Source::File { columns: ColumnChoice::Named(_), .. });
             let distinct = names.iter().collect::<HashSet<_>>().len() == names.len();
             let table = if chosen {

@@ -95,8 +95,8 @@ pub fn ranges(numbers: &[usize]) -> String {
 pub fn colors<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<[usize; 3]> {
     const CHANNELS: [[&str; 2]; 3] = [["red", "r"], ["green", "g"], ["blue", "b"]];
     /// The words of a heading without its channel, and the columns of the three channels that share them.
-    type Found = (Vec<String>, [Option<usize>; 3]);
-    let mut found: Vec<Found> = Vec::new();
+    type ColorColumns = (Vec<String>, [Option<usize>; 3]);
+    let mut found: Vec<ColorColumns> = Vec::new();
     for (at, name) in names.into_iter().enumerate() {
         let mut words: Vec<String> = words_of(name).map(str::to_ascii_lowercase).collect();
         let alone = words.len() == 1;

@@ -31,7 +31,7 @@ pub trait Searcher {
         problem: &Problem,
         queries: Range<usize>,
         build: Build,
-        found: &mut Found<Self::Visits>,
+        found: &mut SearchOutput<Self::Visits>,
     );
 
     /// Upper bound on the bytes that counting builds record per query.
@@ -75,7 +75,7 @@ pub type Setup = Option<(SetupPhase, f64)>;
 pub struct CpuSearch<'a, S: Searcher> {
     problem: &'a Problem,
     setup: Setup,
-    found: Found<S::Visits>,
+    found: SearchOutput<S::Visits>,
     searcher: S,
 }
 
@@ -83,7 +83,12 @@ impl<'a, S: Searcher> CpuSearch<'a, S> {
     /// A search whose queries are all unanswered.
     pub fn new(problem: &'a Problem, setup: Setup, searcher: S) -> Self {
         let neighbors = Neighbors::unanswered(problem.q(), problem.k());
-        Self { problem, setup, found: Found { neighbors, visits: Vec::new(), spans: Vec::new() }, searcher }
+        Self {
+            problem,
+            setup,
+            found: SearchOutput { neighbors, visits: Vec::new(), spans: Vec::new() },
+            searcher,
+        }
     }
 }
 
@@ -128,7 +133,7 @@ impl<S: Searcher> Search for CpuSearch<'_, S> {
     }
 
     fn collect(&mut self, answer: &mut Answer) -> Result<(), EngineError> {
-        let Found { visits, spans, .. } = &mut self.found;
+        let SearchOutput { visits, spans, .. } = &mut self.found;
         self.searcher.collect(visits.drain(..), answer)?;
         if !spans.is_empty() {
             answer.profile.get_or_insert_default().spans.append(spans);
@@ -289,7 +294,7 @@ fn now_ns() -> u64 {
 }
 
 /// The neighbours of all queries, and the records of the last search's queries in their order.
-pub struct Found<V> {
+pub struct SearchOutput<V> {
     pub neighbors: Neighbors,
     /// What each query visited; empty in the timed build.
     pub visits: Vec<V>,
@@ -341,7 +346,7 @@ impl<V> Rows<'_, V> {
     }
 }
 
-impl<V: Clone + Default + Send> Found<V> {
+impl<V: Clone + Default + Send> SearchOutput<V> {
     /// Clears the records of the last search and makes room for the next one.
     pub fn restart(&mut self, queries: usize, build: Build) {
         let rooms = |is_kept: bool| if is_kept { queries } else { 0 };
@@ -418,7 +423,13 @@ mod tests {
             1
         }
 
-        fn search(&mut self, _problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<()>) {
+        fn search(
+            &mut self,
+            _problem: &Problem,
+            queries: Range<usize>,
+            build: Build,
+            found: &mut SearchOutput<()>,
+        ) {
             found.restart(queries.len(), build);
         }
     }

@@ -8,15 +8,15 @@ pub use super::algorithms::Search;
 use super::algorithms::heap::HeapStep;
 use super::algorithms::kernel::recorder::record_faulty;
 use super::cursor::Level;
+use super::edits::{Edits, MOST_KEYS, data_of_keys};
 use super::from_gpu::record_on_gpu;
 use super::questions::ideas::Idea;
-use super::questions::pool::{Asked, pool, round};
+use super::questions::pool::{TakeQuestion, pool, round};
 use super::questions::{Ask, Question, Random};
 use super::recording::Recording;
 use super::state::Shape;
 use super::step::{Pass, Step};
 pub use super::story::{LESSONS, OWN_DATA};
-use super::touched::{MOST_KEYS, Touched, data_of_keys};
 use super::{fault, memory, sizes};
 use crate::cloud::{self, Order, Source};
 use crate::engines::cuda::Cuda;
@@ -154,7 +154,7 @@ pub struct Choice {
     /// Seed of the generator.
     pub seed: Option<u64>,
     /// Changes by hand.
-    pub touched: Touched,
+    pub touched: Edits,
 }
 
 /// One of a lesson's recordings, with the range that the lesson shows.
@@ -311,7 +311,7 @@ impl Lesson {
         own: Own<'_>,
         mut setup: Setup,
         width: u32,
-        touched: &Touched,
+        touched: &Edits,
         note: Option<&str>,
     ) -> Result<Take, LessonError> {
         let arrangement = own.arrangement;
@@ -392,12 +392,12 @@ impl Lesson {
     }
 
     /// The pool of questions about takes, drawn with a seed.
-    pub fn pool(&self, takes: &[Take], seed: u64) -> Vec<Asked> {
+    pub fn pool(&self, takes: &[Take], seed: u64) -> Vec<TakeQuestion> {
         pool(self, takes, seed)
     }
 
     /// A round of questions about takes, in order, drawn with a seed.
-    pub fn round(&self, takes: &[Take], seed: u64) -> Vec<Asked> {
+    pub fn round(&self, takes: &[Take], seed: u64) -> Vec<TakeQuestion> {
         round(&self.pool(takes, seed), &mut Random::new(seed))
     }
 }

@@ -21,14 +21,14 @@
 //! - [`account`]: the work so far, compared with theory
 //! - [`touched`]: changes by hand: a moved query, moved points, typed keys
 //! - [`own_data`]: lessons on the reader's own cloud, in row order and others
-//! - [`same_moment`]: the same moment in another recording, and the comparators that decide differently there
+//! - [`align`]: the same moment in another recording, and the comparators that decide differently there
 //! - [`lessons`], [`story`]: the structure of a lesson; the lessons in order
 //! - [`moments`]: selects the moments of a film or handout
 //! - [`questions`]: questions about moments and ideas, with answers and misconceptions; rounds of questions
 //! - `sizes`: the sizes of a search, by their names in texts
 //! - [`feedback`]: a question's targets in the picture, and why its answer is right
 //! - [`picture`]: a moment as shapes, for the window and for files
-//! - [`jsonl`], [`paper`], [`player`]: a recording as a file of steps, a lesson as printable HTML, and as an
+//! - [`jsonl`], [`print`], [`player`]: a recording as a file of steps, a lesson as printable HTML, and as an
 //!   interactive page; written by `export::lesson`
 
 // Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
@@ -40,8 +40,10 @@ use warpscope_knn as knn;
 
 pub mod account;
 pub mod algorithms;
+pub mod align;
 pub mod cursor;
 pub mod describe;
+pub mod edits;
 pub mod error;
 pub mod fault;
 pub mod feedback;
@@ -52,17 +54,15 @@ pub mod lessons;
 pub mod meter;
 pub mod moments;
 pub mod own_data;
-pub mod paper;
 pub mod picture;
 pub mod player;
+pub mod print;
 pub mod questions;
 pub mod recording;
-pub mod same_moment;
 mod sizes;
 pub mod state;
 pub mod step;
 pub mod story;
-pub mod touched;
 pub mod work;
 
 pub use algorithms::heap::recorder::record_heaps;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::edits::Edits;
 use super::lessons::{Arrangement, Lesson, Take};
-use super::touched::Touched;
 use crate::cloud::{Column, PointCloud, Source, Table};
 use crate::error::LessonError;
 use crate::knn::{Queries, Setup};
@@ -58,7 +58,7 @@ impl Lesson {
         own: Own<'_>,
         setup: Setup,
         width: u32,
-        touched: &Touched,
+        touched: &Edits,
     ) -> Result<Vec<Take>, LessonError> {
         // Recording also stores an index, a distance and a cost for each point.
         memory::check((OF_POINT + 4 * own.cloud.dims() as u64) * own.cloud.len() as u64)?;
@@ -150,7 +150,7 @@ mod tests {
         let cloud = along_a_line(4000);
         let queries = Queries::Rows(vec![3900]);
         let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
-        let takes = lesson.record_own(own, setup(32), 32, &Touched::default()).unwrap();
+        let takes = lesson.record_own(own, setup(32), 32, &Edits::default()).unwrap();
         let names: Vec<&str> = takes.iter().map(|take| take.arrangement.name()).collect();
         assert_eq!(names, ["file-order", "shuffled", "nearest-first", "farthest-first"]);
         let merges: Vec<usize> = takes.iter().map(|take| take.recording.merges()).collect();
@@ -185,7 +185,7 @@ mod tests {
             let (cloud, queries) = (generated(spec), Queries::Rows(vec![7]));
             let own = Own { cloud: &cloud, queries: &queries, query: 0, arrangement: Arrangement::AsDrawn };
             let setup = Setup { metric, exclude_self: true, ..setup(20) };
-            for take in named("order").unwrap().record_own(own, setup, 8, &Touched::default()).unwrap() {
+            for take in named("order").unwrap().record_own(own, setup, 8, &Edits::default()).unwrap() {
                 let (recording, shape) = (&take.recording, take.recording.shape());
                 assert_eq!(
                     (shape.k, shape.n, recording.problem().metric(), recording.parameters.query_row),
@@ -236,7 +236,7 @@ mod tests {
         );
         assert!(fewer.len() <= MOST_ROWS && fewer.len() >= rows / 3);
         let one = Lesson { arrangements: &[Arrangement::Shuffled, Arrangement::NearestFirst], ..*lesson };
-        let takes = one.record_own(own, setup(8), 32, &Touched::default()).unwrap();
+        let takes = one.record_own(own, setup(8), 32, &Edits::default()).unwrap();
         let data = &takes[0].recording.parameters.data;
         assert!(
             data.ends_with(&format!(

@@ -10,10 +10,10 @@ use super::algorithms::kernel::Theory;
 use super::algorithms::kernel::recorder::candidates_one_by_one;
 use super::algorithms::tree::Index;
 use super::algorithms::{Algorithm, Baseline, Code, TWINS};
+use super::align::ChangedComparators;
 use super::cursor::Level;
 use super::fault::Consequences;
 use super::meter::Meter;
-use super::same_moment::Turned;
 use super::state::{Shape, State, work};
 use super::step::Step;
 use crate::engines::lockstep::{self, Fault, distance_of};
@@ -151,7 +151,7 @@ pub struct Recording {
     meter: OnceLock<Option<Arc<Meter>>>,
     /// Computed on first use.
     one_by_one: OnceLock<Vec<u32>>,
-    turned: Option<Turned>,
+    turned: Option<ChangedComparators>,
     consequences: Option<Arc<Consequences>>,
 }
 
@@ -169,11 +169,11 @@ impl Recording {
 
     /// Marks the comparators that decide differently than in an earlier recording; `None` removes the marks.
     pub fn mark_turned(&mut self, before: Option<&Self>) {
-        self.turned = before.map(|before| Turned::between(before, self));
+        self.turned = before.map(|before| ChangedComparators::between(before, self));
     }
 
     /// The comparators that decide differently than in the earlier recording.
-    pub fn turned(&self) -> Option<&Turned> {
+    pub fn turned(&self) -> Option<&ChangedComparators> {
         self.turned.as_ref()
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use warpscope::cloud::formats::{self, Cell, ColumnData, FormatError};
-use warpscope::cloud::{ColumnChoice, Coordinates, Unchosen};
+use warpscope::cloud::{AutoColumns, ColumnChoice, Coordinates};
 use warpscope::progress::Progress;
 
 use super::scratch;
@@ -132,7 +132,7 @@ fn look(path: &Path, progress: &Counted) {
     }
     // As commands read a file without chosen columns.
     if let Some((Coordinates { columns, values }, _)) =
-        told(formats::read_unchosen(path, Unchosen::Guess, progress))
+        told(formats::read_unchosen(path, AutoColumns::Inferred, progress))
     {
         assert!(
             !columns.is_empty() && values.len().is_multiple_of(columns.len()),

@@ -23,9 +23,9 @@ use crate::app::look::tokens;
 use crate::app::model::{Draft, Ended, Log, SessionFile, absolute, camera, commands};
 use crate::app::prelude::*;
 use crate::cloud::PointCloud;
-use crate::files::PartFolder;
+use crate::files::StagingDir;
 use crate::lesson::picture::Target;
-use crate::run::{Asker, JobId, RunRecord, Worker};
+use crate::run::{JobId, LiveQueryWorker, RunRecord, Worker};
 
 /// Keys in eframe's storage under which the first version kept the state and the open file.
 const STORAGE_KEY: &str = "warpscope";
@@ -44,7 +44,7 @@ pub struct App {
     /// The settings on disk; `None` in a window without them.
     pub(in crate::app) kept: Option<Kept>,
     /// Folder for samples in a window without settings.
-    pub(in crate::app) samples: Option<PartFolder>,
+    pub(in crate::app) samples: Option<StagingDir>,
     /// Tracks whether this launch succeeded.
     pub(in crate::app) start: Arc<Start>,
     /// Rectangles of visible panes, for their pictures.
@@ -343,7 +343,7 @@ pub struct Handles {
     /// Runs whole problems, one at a time.
     pub worker: Arc<Worker>,
     /// Answers the picked query without waiting for the worker.
-    pub asker: Arc<Asker>,
+    pub asker: Arc<LiveQueryWorker>,
     pub last_job: JobId,
     /// The file's other columns for the hovered point.
     pub lookup: Lookup,
@@ -374,7 +374,7 @@ impl Handles {
         let wake = ctx.clone();
         let worker = Worker::spawn(move || wake.request_repaint())?;
         let wake = ctx.clone();
-        let asker = Asker::spawn(worker.resident().clone(), move || wake.request_repaint())?;
+        let asker = LiveQueryWorker::spawn(worker.resident().clone(), move || wake.request_repaint())?;
         let gpu = render_state.map(|render_state| {
             let wake = ctx.clone();
             Gpu::new(render_state, move || wake.request_repaint())

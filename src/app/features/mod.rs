@@ -64,11 +64,11 @@ pub mod runs {
     pub mod apply;
     pub mod state;
 }
+pub mod answer_summary;
 pub mod saved;
 pub mod selection;
 pub mod shortcuts;
 pub mod table;
-pub mod telling;
 pub mod unusable;
 pub mod walk;
 pub mod why {

@@ -1,6 +1,6 @@
 //! Distances from a point to rows of a cloud, and between two rows.
 
-use super::telling::distance_text;
+use super::answer_summary::distance_text;
 use crate::cloud::{Globe, PointCloud};
 use crate::knn::Metric;
 use crate::text;

@@ -15,6 +15,7 @@
 
 pub mod after_load;
 pub mod answer;
+pub mod answer_summary;
 pub mod camera;
 pub mod commands;
 pub mod distances;
@@ -29,7 +30,6 @@ pub mod pictures;
 pub mod plan;
 pub mod session;
 pub mod state;
-pub mod telling;
 pub mod titles;
 pub mod views;
 
@@ -37,6 +37,7 @@ pub mod views;
 // looks for import cycles between modules.
 pub use after_load::Then;
 pub use answer::{Answered, Picked};
+pub use answer_summary::{AnswerSummary, Kinds};
 pub use camera::{PlaneCamera, Projection, Scene, SpaceCamera};
 pub use commands::command::{Command, Mode};
 pub use commands::{Action, Actions, Finder};
@@ -53,7 +54,6 @@ pub use pictures::Pictures;
 pub use plan::{candidates, comparable, plan_of};
 pub use session::{EngineStatus, FileColumns, Session};
 pub use state::{Room, SCALES, State};
-pub use telling::{Kinds, Telling};
 pub use titles::{source_name, title_of};
 pub use views::{
     CountsView, Look, PlaneView, PlaneWindow, Sort, SortKey, SpaceView, TimeAxis, TimelineView,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::answer::{Answered, Picked};
+use super::answer_summary::AnswerSummary;
 use super::camera::Scene;
 use super::commands::Finder;
 use super::files::{FileState, LeftOut, Roles, SessionFile};
@@ -12,7 +13,6 @@ use super::log::{Activity, Endings, Log, Running};
 use super::pane::PaneKind;
 use super::picture::Picture;
 use super::pictures::{Pictured, Pictures};
-use super::telling::Telling;
 use super::views::{Sort, TimelineView};
 use crate::app::features::analysis::state::{Against, Analysed, AnalysisKind};
 use crate::app::features::chooser::state::Chooser;
@@ -24,7 +24,7 @@ use crate::app::features::export::state::ExportDialog;
 use crate::app::features::lesson::state::session::LessonSession;
 use crate::app::features::live::state::Live;
 use crate::app::features::manual::state::Manual;
-use crate::app::features::picking::state::{Beside, Tool};
+use crate::app::features::picking::state::{OtherColumns, Tool};
 use crate::app::features::projection::state::Projected;
 use crate::app::features::quit::state::Quitting;
 use crate::app::features::row_names::state::{NameSearch, RowNames};
@@ -182,7 +182,7 @@ pub struct Session {
     /// What dragging in Plane and Space does.
     pub tool: Tool,
     /// The file's other columns for the listed neighbours, or for those listed before.
-    pub beside: Option<Beside>,
+    pub beside: Option<OtherColumns>,
     /// The picture of a pane that is drawn instead of the window.
     pub picture: Option<Arc<Picture>>,
     /// Whether to draw only the points: overlays are drawn as vector shapes on top of an image of them.
@@ -275,9 +275,9 @@ impl Session {
     }
 
     pub fn answer_sentence(&self) -> Option<String> {
-        self.answered
-            .as_ref()
-            .map(|answered| Telling::of(answered, self.picked, self.listed_beside(), &self.roles).sentence())
+        self.answered.as_ref().map(|answered| {
+            AnswerSummary::of(answered, self.picked, self.listed_beside(), &self.roles).sentence()
+        })
     }
 
     /// The image layout of a cloud's rows. The cloud must be the shown one or have its axes.
@@ -341,7 +341,7 @@ impl Session {
     }
 
     /// The file's other columns for the picked query's neighbours, once read.
-    pub fn listed_beside(&self) -> Option<&Beside> {
+    pub fn listed_beside(&self) -> Option<&OtherColumns> {
         let (beside, answered) = (self.beside.as_ref()?, self.answered.as_ref()?);
         beside.is_of(&answered.record.cloud, &answered.rows_to_tell()).then_some(beside)
     }

@@ -1,10 +1,10 @@
 //! Default titles of pictures of panes.
 
+use super::answer_summary::AnswerSummary;
 use super::files::file_name;
 use super::pane::PaneKind;
 use super::session::Session;
 use super::state::State;
-use super::telling::Telling;
 use crate::cloud::{PointCloud, Source};
 use crate::knn::Measure;
 use crate::run::RunRecord;
@@ -50,9 +50,9 @@ fn places(session: &Session) -> Option<String> {
     let telling = session
         .answered
         .as_ref()
-        .map(|answered| Telling::of(answered, session.picked, session.listed_beside(), &session.roles));
+        .map(|answered| AnswerSummary::of(answered, session.picked, session.listed_beside(), &session.roles));
     let what = telling.filter(|telling| telling.found > 0).map_or_else(points, |telling| {
-        let whose = if telling.whose == Telling::PLACE { "a place" } else { &telling.whose };
+        let whose = if telling.whose == AnswerSummary::PLACE { "a place" } else { &telling.whose };
         if telling.found == 1 {
             format!("Nearest to {whose}")
         } else {

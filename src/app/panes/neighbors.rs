@@ -11,7 +11,7 @@ use super::empty::{More, Pane, PaneContext, without_answer};
 use super::hover::{cell_text, picture_ui};
 use crate::app::features::export::PaneData;
 use crate::app::features::export::state::ExportKind;
-use crate::app::features::picking::state::Beside;
+use crate::app::features::picking::state::OtherColumns;
 use crate::app::features::selection::state::{Hovered, SelectAction};
 use crate::app::look::focus::arrows;
 use crate::app::look::sort_head_ui;
@@ -269,7 +269,7 @@ pub struct Columns<'a> {
     pub neighbors: Vec<(u32, f32)>,
     /// The file's other columns for these neighbours or, while those are read, for the previous ones, whose
     /// columns are the same.
-    beside: Option<&'a Beside>,
+    beside: Option<&'a OtherColumns>,
     is_read: bool,
     /// The name and label columns that the user chose, shown next to the row number.
     told: Vec<usize>,
@@ -289,7 +289,7 @@ impl<'a> Columns<'a> {
         let cloud = &answered.record.cloud;
         let beside = session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
         let is_read = session.listed_beside().is_some();
-        let all = beside.and_then(Beside::others).map_or(&[][..], |others| &others.columns);
+        let all = beside.and_then(OtherColumns::others).map_or(&[][..], |others| &others.columns);
         let place = |told: &Told| {
             all.iter().position(|name| told.column().is_some_and(|column| column.name == *name))
         };
@@ -307,7 +307,7 @@ impl<'a> Columns<'a> {
         let distance = self.answered.record.spec.metric.heading();
         let axes = self.answered.record.cloud.axes().iter().take(SHOWN).map(|axis| axis.name.as_str());
         let heading = |&column: &usize| {
-            self.beside.and_then(Beside::others).map_or("", |others| others.columns[column].as_str())
+            self.beside.and_then(OtherColumns::others).map_or("", |others| others.columns[column].as_str())
         };
         let (told, others) = (self.told.iter().map(heading), self.others.iter().map(heading));
         ["rank", "row"]
@@ -324,7 +324,7 @@ impl<'a> Columns<'a> {
         let dims = self.answered.record.cloud.dims();
         let coordinates = (dims > SHOWN)
             .then(|| format!("the first {SHOWN} of {dims} coordinates are shown; the export has all"));
-        let total = self.beside.and_then(Beside::others).map_or(0, |others| others.total);
+        let total = self.beside.and_then(OtherColumns::others).map_or(0, |others| others.total);
         let shown = self.told.len() + self.others.len();
         let others = (total > shown).then(|| format!("{shown} of {total} other columns are shown"));
         let failed = self

@@ -431,8 +431,10 @@ fn names_ui(
     let Some(answered) = &session.answered else { return };
     let data = &answered.record.cloud;
     let rows = answered.rows_to_tell();
-    let names =
-        session.listed_beside().map(|beside| telling::names(beside, &session.roles)).unwrap_or_default();
+    let names = session
+        .listed_beside()
+        .map(|beside| answer_summary::names(beside, &session.roles))
+        .unwrap_or_default();
     let metric = answered.record.spec.metric;
     let far: HashMap<u32, f32> = metric.unit().map(|_| answered.neighbors().collect()).unwrap_or_default();
     let painter = ui.painter().with_clip_rect(rect);
@@ -472,7 +474,7 @@ fn names_ui(
         let more = (here.len() + 1).saturating_sub(TOGETHER);
         let more = if more > 0 { format!(" +{more}") } else { String::new() };
         let distance_of = |at: usize| {
-            far.get(&places[at].0).map(|&far| telling::distance_text(metric, metric.distance(far)))
+            far.get(&places[at].0).map(|&far| answer_summary::distance_text(metric, metric.distance(far)))
         };
         // Points that only appear to coincide have different distances, so none is shown.
         let distance = distance_of(at).filter(|distance| {

@@ -10,8 +10,8 @@ use egui_tiles::{
 
 use super::empty::PaneContext;
 use super::pane;
+use crate::app::features::answer_summary::answer_summary;
 use crate::app::features::export::state::ExportKind;
-use crate::app::features::telling::telling;
 use crate::app::look::{menu_entry_ui, menu_ui};
 use crate::app::model::Room;
 use crate::app::prelude::*;
@@ -77,7 +77,8 @@ impl Panes<'_> {
         // Only if the right panel with the answer is hidden.
         let room = Room::of(ui.ctx().content_rect().width());
         let answered = self.context.session.answered.as_ref().filter(|_| !self.context.state.panels(room)[1]);
-        let mut sentence = answered.map(|answered| telling(ui, self.context.session, answered).sentence());
+        let mut sentence =
+            answered.map(|answered| answer_summary(ui, self.context.session, answered).sentence());
         Frame::NONE.fill(self.context.palette.panel).inner_margin(Margin::symmetric(PANE_MARGIN, 2)).show(
             ui,
             |ui| {

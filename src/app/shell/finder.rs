@@ -17,7 +17,7 @@ use crate::text;
 
 /// An entry of the finder.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct FinderEntry {
     pub text: String,
     /// What it does, as a sentence; for a file, its folder; for an unavailable action, why.
     pub about: String,
@@ -25,7 +25,7 @@ pub struct Found {
     pub action: Option<Action>,
 }
 
-impl Found {
+impl FinderEntry {
     fn new(text: impl Into<String>, about: impl Into<String>, action: impl Into<Action>) -> Self {
         Self { text: text.into(), about: about.into(), action: Some(action.into()) }
     }
@@ -38,13 +38,13 @@ impl Found {
 
 /// The matches, best first: literal interpretations, then entries whose text or sentence contains all words,
 /// ranked by position. Without words, all entries except columns, which may be thousands.
-pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Found> {
+pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<FinderEntry> {
     let commands = Command::all()
         .iter()
         .copied()
         .filter(|command| command.mode().is_in(mode) && *command != Command::Find);
-    let mut all: Vec<Found> =
-        commands.map(|command| Found::new(command.text(), command.tooltip(), command)).collect();
+    let mut all: Vec<FinderEntry> =
+        commands.map(|command| FinderEntry::new(command.text(), command.tooltip(), command)).collect();
     all.extend(everywhere(state));
     let spelled = spelled(words, mode, state);
     let words: Vec<String> = words.split_whitespace().map(british).collect();
@@ -58,14 +58,14 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fo
     }
     // Commands rank before rows that happen to match.
     let all = all.into_iter().map(|entry| (0, entry)).chain(rows.into_iter().map(|row| (BEHIND, row)));
-    let mut found: Vec<(usize, Found)> =
+    let mut found: Vec<(usize, FinderEntry)> =
         all.filter_map(|(behind, entry)| Some((behind + worth(&entry, &words)?, entry))).collect();
     found.sort_by_key(|(worth, _)| *worth);
     // A bare number means k unless a row has it as its name.
     let is_number = words.iter().all(|word| word.parse::<u64>().is_ok());
     let (named, found): (Vec<_>, Vec<_>) =
         found.into_iter().partition(|(worth, _)| is_number && *worth == BEHIND);
-    let order = |found: Vec<(usize, Found)>| found.into_iter().map(|(_, entry)| entry);
+    let order = |found: Vec<(usize, FinderEntry)>| found.into_iter().map(|(_, entry)| entry);
     order(named).chain(spelled).chain(order(found)).collect()
 }
 
@@ -78,7 +78,7 @@ fn british(word: &str) -> String {
 }
 
 /// Rank of a match, lower is better; `None` if a word does not occur.
-fn worth(entry: &Found, words: &[String]) -> Option<usize> {
+fn worth(entry: &FinderEntry, words: &[String]) -> Option<usize> {
     let (text, about) = (british(&entry.text), british(&entry.about));
     // Whether the match is only the beginning of a longer name.
     let goes_on = |end: usize| text[end..].starts_with(|c: char| c.is_alphanumeric() || c == '-');
@@ -99,42 +99,46 @@ fn worth(entry: &Found, words: &[String]) -> Option<usize> {
 pub const SCALES: [f32; 7] = [0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0];
 
 /// Looks, scales, motion, recent files, samples and lessons.
-pub fn everywhere(state: &State) -> impl Iterator<Item = Found> {
+pub fn everywhere(state: &State) -> impl Iterator<Item = FinderEntry> {
     let look = |look: Look| {
-        Found::new(
+        FinderEntry::new(
             format!("Look: {}", look.text().to_lowercase()),
             "The colours of the window.",
             Action::SetLook(look),
         )
     };
     let scale = |scale: f32| {
-        Found::new(
+        FinderEntry::new(
             format!("Scale {:.0} %", scale * 100.0),
             "The size of all text and controls.",
             Action::SetScale(scale),
         )
     };
     let motion = match state.reduce_motion {
-        true => Found::new(
+        true => FinderEntry::new(
             "Motion: as usual",
             "In a lesson, keys move to their new places.",
             Action::ReduceMotion(false),
         ),
-        false => Found::new("Reduce motion", "Changes are shown at once.", Action::ReduceMotion(true)),
+        false => FinderEntry::new("Reduce motion", "Changes are shown at once.", Action::ReduceMotion(true)),
     };
     let opened = |path: &PathBuf| {
-        Found::new(
+        FinderEntry::new(
             format!("Open {}", file_name(path)),
             path.display().to_string(),
             Action::OpenPath(path.clone()),
         )
     };
     let sample = |sample: &'static Sample| {
-        Found::new(format!("Open the sample {}", sample.title), sample.about, Action::OpenSample(sample))
+        FinderEntry::new(
+            format!("Open the sample {}", sample.title),
+            sample.about,
+            Action::OpenSample(sample),
+        )
     };
     let lesson = |lesson: &Lesson| {
         let text = format!("Lesson {}: {}", lesson.number, lesson.title);
-        Found::new(text, "Watch it step by step.", LessonAction::Open(lesson.number))
+        FinderEntry::new(text, "Watch it step by step.", LessonAction::Open(lesson.number))
     };
     let recent = state.recent.iter().map(opened);
     Look::ALL
@@ -148,13 +152,13 @@ pub fn everywhere(state: &State) -> impl Iterator<Item = Found> {
 }
 
 /// Search settings, engines, and colours that need no column.
-pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
+pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = FinderEntry> + 'a {
     let draft = |change: &dyn Fn(&mut Draft)| {
         let mut draft = state.draft.clone();
         change(&mut draft);
         Action::SetDraft(Box::new(draft))
     };
-    let auto = Found::new(
+    let auto = FinderEntry::new(
         "Engine: auto",
         "Chosen for each run by the time that it should take.",
         draft(&|draft| (draft.engine, draft.device) = (EngineChoice::Auto, None)),
@@ -166,15 +170,15 @@ pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<It
             || engine.about.to_owned(),
             |why| format!("{} Not here: {}.", engine.about, why.trim_end_matches('.')),
         );
-        Found::new(format!("Engine: {}", engine.id), about, draft(&|draft| draft.choose_engine(engine)))
+        FinderEntry::new(format!("Engine: {}", engine.id), about, draft(&|draft| draft.choose_engine(engine)))
     };
     let plain = ColorBy::all().into_iter().filter(|by| !matches!(by, ColorBy::Axis(_) | ColorBy::Column(_)));
     let colors = plain.map(move |by| {
         let (text, about) = (format!("Colour by {}", by.text()), by.about());
-        Found::new(text, about, color_by(state, by))
+        FinderEntry::new(text, about, color_by(state, by))
     });
     let switch = |name: &str, about: &str, on: bool, change: &dyn Fn(&mut Draft)| {
-        Found::new(format!("{name}: turn {}", if on { "off" } else { "on" }), about, draft(change))
+        FinderEntry::new(format!("{name}: turn {}", if on { "off" } else { "on" }), about, draft(change))
     };
     let switches = [
         switch(
@@ -198,10 +202,10 @@ pub fn of_search<'a>(state: &'a State, session: &'a Session) -> impl Iterator<It
 }
 
 /// Colouring by column, and columns as axes of Plane and Space.
-pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
+pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = FinderEntry> + 'a {
     let axes = session.cloud.iter().flat_map(|cloud| cloud.axes().iter().enumerate());
     let axes = axes.map(|(at, axis)| {
-        Found::new(
+        FinderEntry::new(
             format!("Colour by axis {}", axis.name),
             ColorBy::Axis(at).about(),
             color_by(state, ColorBy::Axis(at)),
@@ -214,24 +218,24 @@ pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<I
     let columns = columns.map(move |(name, key)| {
         let name = if name.is_empty() { format!("column {key}") } else { name.to_owned() };
         let by = ColorBy::Column(key);
-        Found::new(format!("Colour by {name}"), by.about(), color_by(state, by))
+        FinderEntry::new(format!("Colour by {name}"), by.about(), color_by(state, by))
     });
     columns.chain(axes).chain(shown_along(state, session))
 }
 
 /// Rows by name, as far as names are loaded and searched.
-pub fn of_rows(session: &Session) -> impl Iterator<Item = Found> + '_ {
+pub fn of_rows(session: &Session) -> impl Iterator<Item = FinderEntry> + '_ {
     session.row_names.iter().flat_map(|names| {
         session.name_search.rows().into_iter().map(|row| {
             let about =
                 format!("Row {}: find its neighbours.", text::thousands(names.cloud.record(row as usize)));
-            Found::new(names.called(row), about, Action::PickRow(row))
+            FinderEntry::new(names.called(row), about, Action::PickRow(row))
         })
     })
 }
 
 /// Axes of Plane and Space: columns of the cloud, or directions of its projection.
-fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = Found> + 'a {
+fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item = FinderEntry> + 'a {
     let names: Vec<String> = session
         .scene()
         .iter()
@@ -248,7 +252,7 @@ fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item
             } else {
                 space_along(state.space, place, at)
             };
-            Found::new(
+            FinderEntry::new(
                 format!("{pane}, {axis}: {name}"),
                 format!("Put {name} on this axis of {pane}."),
                 action,
@@ -277,28 +281,28 @@ fn color_by(state: &State, by: ColorBy) -> ColorAction {
 
 // Literal interpretations: a path, or a value of k.
 
-pub fn spelled(words: &str, mode: Mode, state: &State) -> Vec<Found> {
+pub fn spelled(words: &str, mode: Mode, state: &State) -> Vec<FinderEntry> {
     let here = std::env::current_dir().unwrap_or_default();
     let k = k(words, state).filter(|_| mode.is_in(Mode::Explorer));
     k.into_iter().chain(path_in(&here, words)).collect()
 }
 
 /// `k 64`, `k=64`, `64`, `64 neighbours`.
-fn k(words: &str, state: &State) -> Option<Found> {
+fn k(words: &str, state: &State) -> Option<FinderEntry> {
     let words = british(words.trim());
     let number = words.strip_prefix('k').unwrap_or(&words).trim_start().trim_start_matches('=');
     let number = number.trim().trim_start_matches("neighbours").trim_end_matches("neighbours").trim();
     let k: u64 = number.parse().ok()?;
     let (text, most) = (format!("k = {}", text::thousands(k)), state.draft.max_k() as u64);
     if !(1..=most).contains(&k) {
-        return Some(Found::refused(text, format!("k may be 1 to {}.", text::thousands(most))));
+        return Some(FinderEntry::refused(text, format!("k may be 1 to {}.", text::thousands(most))));
     }
     let draft = Draft { k: k.to_string(), ..state.draft.clone() };
-    Some(Found::new(text, "So many neighbours are asked for.", Action::SetDraft(Box::new(draft))))
+    Some(FinderEntry::new(text, "So many neighbours are asked for.", Action::SetDraft(Box::new(draft))))
 }
 
 /// A typed or pasted path, relative to a folder; `None` if the words are not a path.
-pub fn path_in(folder: &Path, words: &str) -> Option<Found> {
+pub fn path_in(folder: &Path, words: &str) -> Option<FinderEntry> {
     let typed = unquoted(words)?;
     let path = match typed.strip_prefix("~/").zip(std::env::home_dir()) {
         Some((rest, home)) => home.join(rest),
@@ -307,13 +311,17 @@ pub fn path_in(folder: &Path, words: &str) -> Option<Found> {
     let file = recording::split_run(&path).map_or_else(|| file_of(&path), |(file, _)| file);
     if file.is_file() {
         let name = path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned();
-        return Some(Found::new(format!("Open {name}"), path.display().to_string(), Action::OpenPath(path)));
+        return Some(FinderEntry::new(
+            format!("Open {name}"),
+            path.display().to_string(),
+            Action::OpenPath(path),
+        ));
     }
     // A few words that match no file are not reported as a missing file.
     let looks_like_one = typed.contains('/') || (cfg!(windows) && typed.contains('\\'));
     looks_like_one.then(|| {
         let why = if file.is_dir() { "That is a folder; name a file in it" } else { "There is no such file" };
-        Found::refused(format!("Open {typed}"), format!("{why}: {}", file.display()))
+        FinderEntry::refused(format!("Open {typed}"), format!("{why}: {}", file.display()))
     })
 }
 
@@ -353,7 +361,7 @@ mod tests {
         State { recent: vec![PathBuf::from("/data/zip codes.csv")], ..State::default() }
     }
 
-    fn with(words: &str, session: &Session) -> Vec<Found> {
+    fn with(words: &str, session: &Session) -> Vec<FinderEntry> {
         find(words, Mode::Explorer, &state(), session)
     }
 

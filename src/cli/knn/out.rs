@@ -13,7 +13,7 @@ use crate::cli::job::Job;
 use crate::cli::queries::{self, QueryChoice};
 use crate::cli::usage::Usage;
 use crate::cli::{announce, output};
-use crate::cloud::beside::Beside;
+use crate::cloud::joined::JoinedColumns;
 use crate::cloud::{PointCloud, Source};
 use crate::export::answers::{Context, of_query, table};
 use crate::export::{self, FileColumns, NeighborFormat, NeighborStream, Size, text};
@@ -201,9 +201,10 @@ impl OutArgs {
     pub fn file_columns(&self, job: &Job) -> anyhow::Result<FileColumns> {
         let read = |names: &[String], cloud: &PointCloud| match cloud.source() {
             Source::File { path, .. } if !names.is_empty() => {
-                Beside::read(path, names, cloud, &Bar::new("reading the added columns")).inspect(note_rounded)
+                JoinedColumns::read(path, names, cloud, &Bar::new("reading the added columns"))
+                    .inspect(note_rounded)
             }
-            _ => Ok(Beside::default()),
+            _ => Ok(JoinedColumns::default()),
         };
         if let Some(queries) = &job.query_cloud {
             return Ok(FileColumns {
@@ -213,13 +214,13 @@ impl OutArgs {
         }
         // All columns are from one file, which is read once.
         let mut neighbors = read(&[&self.with[..], &self.with_query].concat(), &job.cloud)?;
-        let queries = Beside { columns: neighbors.columns.split_off(self.with.len()) };
+        let queries = JoinedColumns { columns: neighbors.columns.split_off(self.with.len()) };
         Ok(FileColumns { queries, neighbors })
     }
 }
 
 /// Notes which columns are rounded.
-fn note_rounded(beside: &Beside) {
+fn note_rounded(beside: &JoinedColumns) {
     for column in beside.columns.iter().filter(|column| column.is_rounded()) {
         output::note(&format!("whole numbers from 2^53 on are rounded to float64: column `{}`", column.name));
     }

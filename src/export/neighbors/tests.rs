@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::size::{digits, fits};
 use super::*;
 use crate::cloud::PointCloud;
-use crate::cloud::beside::{Beside, BesideColumn, BesideValues};
+use crate::cloud::joined::{JoinedColumn, JoinedColumns, JoinedValues};
 use crate::knn::Metric;
 use crate::progress::Silent;
 use crate::run::answers::read_with_distances;
@@ -117,8 +117,8 @@ fn files_are_the_same_whatever_the_parts() {
 fn columns_of_files_are_those_of_each_parts_rows() {
     let folder = tempfile::tempdir().unwrap();
     let column = |first: u32| {
-        let values = BesideValues::Whole((first..first + 40).map(f64::from).collect());
-        Beside { columns: vec![BesideColumn { name: "x".to_owned(), values }] }
+        let values = JoinedValues::Whole((first..first + 40).map(f64::from).collect());
+        JoinedColumns { columns: vec![JoinedColumn { name: "x".to_owned(), values }] }
     };
     let columns = FileColumns { queries: column(100), neighbors: column(200) };
     let spec = RunSpec { queries: QuerySpec::Rows(vec![7, 3, 30, 12, 39]), ..asked(4, Metric::L2) };

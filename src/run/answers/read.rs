@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::cloud::formats::{self, Entry, FormatError};
 use crate::cloud::{Column, ColumnChoice, Coordinates, Values};
 use crate::progress::Progress;
-use crate::run::SomeRun;
+use crate::run::LoadedRun;
 use crate::text::count;
 
 /// Names of the matrix of neighbours: in ann-benchmarks, and in files of `warpscope run`.
@@ -21,7 +21,7 @@ const LONG: [&str; 3] = ["query", "rank", "index"];
 pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinates), FormatError> {
     let mut from = path.to_owned();
     if formats::file_of(path) == *path {
-        let parts = Parts::of(path, progress)?;
+        let parts = QueryBatches::of(path, progress)?;
         if let Some(name) = MATRICES.into_iter().find(|name| parts.has(name)) {
             from = formats::path_of(path, name);
         } else if parts.has(LONG[1]) && parts.has(LONG[2]) {
@@ -46,13 +46,13 @@ pub fn read(path: &Path, progress: &dyn Progress) -> Result<(PathBuf, Coordinate
 }
 
 /// The data sets of a file.
-struct Parts<'a> {
+struct QueryBatches<'a> {
     path: &'a Path,
     progress: &'a dyn Progress,
     entries: Vec<Entry>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> QueryBatches<'a> {
     fn of(path: &'a Path, progress: &'a dyn Progress) -> Result<Self, FormatError> {
         Ok(Self { path, progress, entries: formats::parts(&formats::file_of(path), progress)? })
     }
@@ -110,7 +110,7 @@ const ROWS: [&str; 2] = ["query_rows", "query_row"];
 /// # Errors
 /// Errors of [`read()`].
 pub fn query_rows(path: &Path, progress: &dyn Progress) -> Result<Option<Vec<u64>>, FormatError> {
-    let parts = Parts::of(path, progress)?;
+    let parts = QueryBatches::of(path, progress)?;
     let of_each = if parts.has(ROWS[0]) {
         let rows = parts.list(ROWS[0])?;
         (0..rows.len()).map(|query| [query as f64, rows.get(query)]).collect()
@@ -169,7 +169,7 @@ fn distances(path: &Path, progress: &dyn Progress) -> Result<Option<Coordinates>
             Ok(None)
         };
     }
-    let parts = Parts::of(path, progress)?;
+    let parts = QueryBatches::of(path, progress)?;
     if let Some(name) = DISTANCES[0].into_iter().find(|name| parts.has(name)) {
         return parts.read(name).map(Some);
     }
@@ -199,7 +199,7 @@ fn are_distances(distances: &Coordinates, neighbours: &Coordinates) -> bool {
 ///
 /// # Errors
 /// If the record numbers are unknown.
-pub fn of_run(run: &SomeRun) -> Result<(Coordinates, Coordinates), &'static str> {
+pub fn of_run(run: &LoadedRun) -> Result<(Coordinates, Coordinates), &'static str> {
     let records = run.records().ok_or(
         "rows of its cloud were dropped, and the recording has no points to tell which; use exported \
          neighbours instead",

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::engines::once;
-use super::execute::Asked;
+use super::execute::LoadedProblem;
 use super::problem::{build_problem_over, query_cloud_of};
 use super::{EngineChoice, Engines, QuerySpec, RunError, RunRecord, RunSpec};
 use crate::cloud::PointCloud;
@@ -155,12 +155,12 @@ pub struct Batch<'a> {
     pub queries: Option<(&'a PointCloud, &'a [u32])>,
     /// Number of the first query.
     pub first: usize,
-    pub found: Found<'a>,
+    pub found: BatchAnswers<'a>,
 }
 
 /// Neighbours, query after query, as rows of the cloud.
 #[derive(Clone, Copy)]
-pub enum Found<'a> {
+pub enum BatchAnswers<'a> {
     /// k per query, nearest first, padded with [`NONE`] at infinity.
     Nearest { k: usize, metric: Metric, rows: &'a [u32], squared: &'a [f32] },
     /// Query i has `offsets[i]` to `offsets[i + 1]`, nearest first.
@@ -182,14 +182,19 @@ impl<'a> Batch<'a> {
         let cloud = record.query_cloud.as_deref().unwrap_or(&record.cloud);
         let is_place = matches!(record.spec.queries, QuerySpec::At(_));
         let queries = (!is_place).then(|| (cloud, &record.query_rows[queries]));
-        Self { cloud: &record.cloud, queries, first, found: Found::Nearest { k, metric, rows, squared } }
+        Self {
+            cloud: &record.cloud,
+            queries,
+            first,
+            found: BatchAnswers::Nearest { k, metric, rows, squared },
+        }
     }
 
     /// Number of queries.
     pub fn query_count(self) -> usize {
         match self.found {
-            Found::Nearest { k, .. } | Found::Products { k, .. } => self.len() / k.max(1),
-            Found::Within { offsets, .. } => offsets.len() - 1,
+            BatchAnswers::Nearest { k, .. } | BatchAnswers::Products { k, .. } => self.len() / k.max(1),
+            BatchAnswers::Within { offsets, .. } => offsets.len() - 1,
         }
     }
 
@@ -197,32 +202,32 @@ impl<'a> Batch<'a> {
     #[expect(clippy::len_without_is_empty, reason = "a count of slots, not of a collection")]
     pub fn len(self) -> usize {
         match self.found {
-            Found::Nearest { rows, .. } | Found::Within { rows, .. } => rows.len(),
-            Found::Products { products, .. } => products.len(),
+            BatchAnswers::Nearest { rows, .. } | BatchAnswers::Within { rows, .. } => rows.len(),
+            BatchAnswers::Products { products, .. } => products.len(),
         }
     }
 
     /// The query of a neighbour, as its number in the batch.
     pub fn query_of(self, at: usize) -> usize {
         match self.found {
-            Found::Nearest { k, .. } | Found::Products { k, .. } => at / k,
-            Found::Within { offsets, .. } => offsets.partition_point(|&start| start <= at as u64) - 1,
+            BatchAnswers::Nearest { k, .. } | BatchAnswers::Products { k, .. } => at / k,
+            BatchAnswers::Within { offsets, .. } => offsets.partition_point(|&start| start <= at as u64) - 1,
         }
     }
 
     /// The rank of a neighbour.
     pub fn rank_of(self, at: usize) -> usize {
         match self.found {
-            Found::Nearest { k, .. } | Found::Products { k, .. } => at % k,
-            Found::Within { offsets, .. } => at - offsets[self.query_of(at)] as usize,
+            BatchAnswers::Nearest { k, .. } | BatchAnswers::Products { k, .. } => at % k,
+            BatchAnswers::Within { offsets, .. } => at - offsets[self.query_of(at)] as usize,
         }
     }
 
     /// The row of a neighbour, or [`NONE`].
     pub fn row(self, at: usize) -> u32 {
         match self.found {
-            Found::Nearest { rows, .. } | Found::Within { rows, .. } => rows[at],
-            Found::Products { products, .. } => products[at].row,
+            BatchAnswers::Nearest { rows, .. } | BatchAnswers::Within { rows, .. } => rows[at],
+            BatchAnswers::Products { products, .. } => products[at].row,
         }
     }
 
@@ -237,11 +242,11 @@ impl<'a> Batch<'a> {
     /// How many neighbours a query has, by its number in the batch.
     pub fn count_of(self, query: usize) -> u64 {
         match self.found {
-            Found::Nearest { k, rows, .. } => {
+            BatchAnswers::Nearest { k, rows, .. } => {
                 rows[query * k..][..k].iter().filter(|&&row| row != NONE).count() as u64
             }
-            Found::Within { offsets, .. } => offsets[query + 1] - offsets[query],
-            Found::Products { k, products } => {
+            BatchAnswers::Within { offsets, .. } => offsets[query + 1] - offsets[query],
+            BatchAnswers::Products { k, products } => {
                 products[query * k..][..k].iter().filter(|product| product.row != NONE).count() as u64
             }
         }
@@ -251,23 +256,23 @@ impl<'a> Batch<'a> {
     #[must_use]
     pub fn head(self, most: usize) -> Self {
         let found = match self.found {
-            Found::Nearest { k, metric, rows, squared } => {
+            BatchAnswers::Nearest { k, metric, rows, squared } => {
                 let k = k.min(most);
-                Found::Nearest { k, metric, rows: &rows[..k], squared: &squared[..k] }
+                BatchAnswers::Nearest { k, metric, rows: &rows[..k], squared: &squared[..k] }
             }
-            Found::Within { offsets, metric, rows, squared } => {
+            BatchAnswers::Within { offsets, metric, rows, squared } => {
                 let count = (offsets[1] as usize).min(most);
                 // The remaining offset is the start; the end follows from the length.
-                Found::Within {
+                BatchAnswers::Within {
                     offsets: &offsets[..1],
                     metric,
                     rows: &rows[..count],
                     squared: &squared[..count],
                 }
             }
-            Found::Products { k, products } => {
+            BatchAnswers::Products { k, products } => {
                 let k = k.min(most);
-                Found::Products { k, products: &products[..k] }
+                BatchAnswers::Products { k, products: &products[..k] }
             }
         };
         Self { found, ..self }
@@ -350,8 +355,13 @@ impl QueryBatches {
     }
 
     /// A batch with the data it belongs to.
-    pub(in crate::run) fn asked<'a>(&'a self, problem: &'a Problem) -> Asked<'a> {
-        Asked { spec: &self.spec, cloud: &self.cloud, query_cloud: self.query_cloud.as_ref(), problem }
+    pub(in crate::run) fn asked<'a>(&'a self, problem: &'a Problem) -> LoadedProblem<'a> {
+        LoadedProblem {
+            spec: &self.spec,
+            cloud: &self.cloud,
+            query_cloud: self.query_cloud.as_ref(),
+            problem,
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Batch, BatchError, Found, QueryRows, engine};
+use super::{Batch, BatchAnswers, BatchError, QueryRows, engine};
 use crate::cloud::PointCloud;
 use crate::engines::registry;
 use crate::knn::inner_product::{Product, Products};
@@ -60,7 +60,7 @@ impl Largest {
         mut take: impl FnMut(Batch<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let products = largest(&self.products, self.engine, progress)?;
-        let found = Found::Products { k: self.k(), products: &products };
+        let found = BatchAnswers::Products { k: self.k(), products: &products };
         take(Batch { cloud: &self.cloud, queries: self.queries.some(0..self.queries()), first: 0, found })
     }
 }

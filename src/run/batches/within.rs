@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{Batch, BatchError, Found, QueryRows, engine};
+use super::{Batch, BatchAnswers, BatchError, QueryRows, engine};
 use crate::cloud::{Axis, PointCloud};
 use crate::engines::registry;
 use crate::knn::cost::Stage;
@@ -72,8 +72,12 @@ impl AllWithin {
             }
             let Neighborhoods { start, offsets, rows, squared_distances } = &found;
             let queries = self.queries.some(*start..start + found.queries());
-            let found =
-                Found::Within { offsets, metric: self.problem.metric(), rows, squared: squared_distances };
+            let found = BatchAnswers::Within {
+                offsets,
+                metric: self.problem.metric(),
+                rows,
+                squared: squared_distances,
+            };
             take(Batch { cloud: self.problem.cloud(), queries, first: *start, found })
         };
         if at_once {

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::SavedRun;
-use super::saved::Found;
-use crate::run::{QuerySpec, RunFile, SomeRun};
+use super::saved::SideNeighbors;
+use crate::run::{LoadedRun, QuerySpec, RunFile};
 
 /// The counts of a comparison of two runs' neighbours.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -54,7 +54,7 @@ impl Answers {
         (a, file_a): (&SavedRun, &RunFile),
         (b, file_b): (&SavedRun, &RunFile),
     ) -> Result<Self, String> {
-        let (found_a, found_b) = (Found::of(a)?, Found::of(b)?);
+        let (found_a, found_b) = (SideNeighbors::of(a)?, SideNeighbors::of(b)?);
         let same = match (&file_a.spec.queries, &file_b.spec.queries) {
             // Files are compared by their fingerprints, wherever they are.
             (QuerySpec::File { .. }, QuerySpec::File { .. }) => true,
@@ -75,7 +75,7 @@ impl Answers {
     }
 
     /// For complete runs: compares each query that both have, in any order.
-    fn of_runs(a: &SomeRun, b: &SomeRun) -> Result<Self, String> {
+    fn of_runs(a: &LoadedRun, b: &LoadedRun) -> Result<Self, String> {
         let (rows_a, rows_b, found_a, found_b) =
             (a.query_rows(), b.query_rows(), a.neighbors(), b.neighbors());
         let pairs: Vec<(usize, usize)> = if rows_a == rows_b {

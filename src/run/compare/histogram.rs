@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::knn::{NONE, warp};
-use crate::run::{Phase, SomeRun, stats};
+use crate::run::{LoadedRun, Phase, stats};
 
 /// The quantity that a histogram counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -44,7 +44,7 @@ impl From<SavedQuantity> for Quantity {
 
 impl Quantity {
     /// The quantities available for two runs, in display order.
-    pub fn of_runs(runs: [&SomeRun; 2]) -> Vec<Self> {
+    pub fn of_runs(runs: [&LoadedRun; 2]) -> Vec<Self> {
         let mut measures: Vec<Self> = Vec::new();
         for name in runs.iter().flat_map(|run| run.measured().columns()).map(|(name, _)| name) {
             let measure = Self::Measure(name.to_owned());
@@ -56,7 +56,7 @@ impl Quantity {
     }
 
     /// The values of a run; empty if it has none.
-    pub fn values(&self, run: &SomeRun) -> Vec<f64> {
+    pub fn values(&self, run: &LoadedRun) -> Vec<f64> {
         match self {
             Self::Repeats => stats::search_ms(run.samples()),
             Self::Chunks => run

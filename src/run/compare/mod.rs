@@ -280,7 +280,7 @@ mod tests {
     use super::*;
     use crate::cloud::Order;
     use crate::run::testing::{plain, spec, squares};
-    use crate::run::{QuerySpec, RunSpec, SomeRun, execute};
+    use crate::run::{LoadedRun, QuerySpec, RunSpec, execute};
 
     #[test]
     fn chunks_add_up_and_medians_are_compared() {
@@ -316,7 +316,7 @@ mod tests {
             let mut asked = RunSpec { repeats: 3, ..spec() };
             change(&mut asked);
             let record = execute(&asked, &squares(50), None, &mut plain(), &mut |_, _| true).unwrap();
-            SavedRun::of(SomeRun::Whole(Arc::new(record)), Path::new("a"))
+            SavedRun::of(LoadedRun::Whole(Arc::new(record)), Path::new("a"))
         };
         let base = run(&|_| ());
         let other = |change: &dyn Fn(&mut RunSpec)| compare(&base, &run(change));

@@ -13,7 +13,7 @@ use crate::files;
 use crate::knn::{EngineId, Neighbors};
 use crate::progress::Silent;
 use crate::run::recording::{self, Points};
-use crate::run::{Phase, RunFile, SomeRun};
+use crate::run::{LoadedRun, Phase, RunFile};
 
 /// The file that identifies a folder as a run's.
 pub const RUN: &str = "run.json";
@@ -37,7 +37,7 @@ pub struct SavedRun {
     /// Its `run.json`; `None` if there are only timings.
     pub file: Option<RunFile>,
     /// The whole run, from a recording.
-    pub run: Option<SomeRun>,
+    pub run: Option<LoadedRun>,
     /// The neighbours, from a folder.
     pub neighbors: Option<FolderNeighbors>,
 }
@@ -131,7 +131,7 @@ impl SavedRun {
     }
 
     /// From a run in memory.
-    pub fn of(run: SomeRun, path: &Path) -> Self {
+    pub fn of(run: LoadedRun, path: &Path) -> Self {
         let file = run.head().clone();
         let mut repeats: BTreeMap<(EngineId, Phase), BTreeMap<u32, f64>> = BTreeMap::new();
         for sample in run.samples() {
@@ -192,12 +192,12 @@ impl FolderNeighbors {
 }
 
 /// Neighbours by record number, for one side of a comparison.
-pub(super) enum Found<'a> {
+pub(super) enum SideNeighbors<'a> {
     Run(&'a Neighbors, Box<dyn Fn(u32) -> i64 + 'a>),
     Folder(&'a FolderNeighbors),
 }
 
-impl<'a> Found<'a> {
+impl<'a> SideNeighbors<'a> {
     /// The neighbours of a saved run.
     ///
     /// # Errors

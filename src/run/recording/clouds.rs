@@ -78,12 +78,12 @@ pub(super) fn moved(path: &Path, file: &Path, to: &Path) -> PathBuf {
 }
 
 /// A cloud, or why it is not available.
-type Found = Result<Arc<PointCloud>, String>;
+type Cloud = Result<Arc<PointCloud>, String>;
 
 /// The clouds of a recording, each searched for once.
 pub(super) struct Restored<'a> {
     entries: &'a [CloudEntry],
-    found: Vec<Option<Found>>,
+    found: Vec<Option<Cloud>>,
     folder: &'a Path,
     progress: &'a dyn Progress,
 }
@@ -146,7 +146,7 @@ impl<'a> Restored<'a> {
     }
 
     /// `check::entry` has verified that the cloud is listed.
-    fn cloud(&mut self, at: usize, load: impl Fn(&Source) -> Result<PointCloud, CloudError>) -> Found {
+    fn cloud(&mut self, at: usize, load: impl Fn(&Source) -> Result<PointCloud, CloudError>) -> Cloud {
         if let Some(found) = &self.found[at] {
             return found.clone();
         }
@@ -159,7 +159,7 @@ impl<'a> Restored<'a> {
         &self,
         entry: &CloudEntry,
         load: impl Fn(&Source) -> Result<PointCloud, CloudError>,
-    ) -> Found {
+    ) -> Cloud {
         let CloudFile { source, fingerprint, .. } = &entry.cloud;
         // A matching fingerprint does not prove the sizes that the recording claims, against which its arrays
         // were checked.

@@ -15,12 +15,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::SomeRun;
+use super::LoadedRun;
 use crate::cloud::{Fingerprint, PointCloud};
 pub use clouds::is_below;
 pub use npy::head as npy_head;
 pub use read::{Points, read};
-pub use write::{Beside, Keep, Shown, write, write_with};
+pub use write::{Extras, Keep, Shown, write, write_with};
 
 #[cfg(test)]
 mod tests;
@@ -42,7 +42,7 @@ pub struct Recorded {
     pub name: String,
     /// Whether it is kept when the list of runs gets long.
     pub pinned: bool,
-    pub run: SomeRun,
+    pub run: LoadedRun,
 }
 
 /// The content of a recording.

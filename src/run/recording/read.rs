@@ -20,12 +20,12 @@ use crate::files::named_scratch;
 use crate::knn::{Convergence, Measured, Neighbors, Profile, WarpSpan};
 use crate::printable;
 use crate::progress::Progress;
-use crate::run::{self, CloudFile, Run, RunFile, Sample, SomeRun};
+use crate::run::{self, CloudFile, LoadedRun, Run, RunFile, Sample};
 
 /// What to load of the clouds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Points {
-    /// Nothing; every run is [`SomeRun::WithoutClouds`].
+    /// Nothing; every run is [`LoadedRun::WithoutClouds`].
     Leave,
     /// Their points, from the recording or, if it has none, from their source.
     Restore,
@@ -159,11 +159,11 @@ impl<'a> Reader<'a> {
                 Points::Restore => restored.clouds(&entry, &mut part.head.spec),
             };
             let run = match clouds {
-                Ok((cloud, query_cloud)) => SomeRun::Whole(Arc::new(part.with_clouds(cloud, query_cloud))),
+                Ok((cloud, query_cloud)) => LoadedRun::Whole(Arc::new(part.with_clouds(cloud, query_cloud))),
                 Err(why) => {
                     let places = |at: usize| manifest.clouds[at].places.clone();
                     let places = [places(entry.cloud), entry.query_cloud.map(places).unwrap_or_default()];
-                    SomeRun::WithoutClouds { run: Arc::new(part), places, why }
+                    LoadedRun::WithoutClouds { run: Arc::new(part), places, why }
                 }
             };
             if self.progress.cancelled() {

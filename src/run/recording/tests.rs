@@ -23,7 +23,7 @@ fn run(
 ) -> Recorded {
     let mut engine = Plain { kind, script: Script::default() };
     let record = Arc::new(execute(spec, cloud, queries, &mut engine, &mut |_, _| true).unwrap());
-    Recorded { name: record.title(), pinned: false, run: SomeRun::Whole(record) }
+    Recorded { name: record.title(), pinned: false, run: LoadedRun::Whole(record) }
 }
 
 fn bytes(runs: &[Recorded], points: bool) -> Vec<u8> {
@@ -174,15 +174,15 @@ fn clouds_are_written_once_and_come_back_shared() {
     assert!(!Arc::ptr_eq(&record(&back.runs[0]).cloud, &record(&back.runs[2]).cloud));
 }
 
-fn showing(shown: Shown<'_>) -> Beside<'_> {
-    Beside { shown: Some(shown), ..Beside::default() }
+fn showing(shown: Shown<'_>) -> Extras<'_> {
+    Extras { shown: Some(shown), ..Extras::default() }
 }
 
 #[test]
 fn two_runs_that_were_compared_are_known_again() {
     let written = |compared| {
         let mut out = Cursor::new(Vec::new());
-        write_with(Beside { compared, ..Beside::default() }, &several(), Keep::Points, &mut out, &Silent)
+        write_with(Extras { compared, ..Extras::default() }, &several(), Keep::Points, &mut out, &Silent)
             .unwrap();
         read_bytes(&out.into_inner(), Points::Leave).unwrap().compared
     };
@@ -264,7 +264,7 @@ fn without_points_they_are_read_again_or_missed() {
     // The test's own source cannot be generated.
     let lost = &several()[1];
     let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();
-    let SomeRun::WithoutClouds { run, places, why } = &back.runs[0].run else { panic!("{back:?}") };
+    let LoadedRun::WithoutClouds { run, places, why } = &back.runs[0].run else { panic!("{back:?}") };
     assert!(
         why.starts_with("the recording has no points, and its source cannot be read: generator `test`"),
         "{why}"
@@ -277,7 +277,7 @@ fn without_points_they_are_read_again_or_missed() {
     let again = read_bytes(&bytes(&back.runs, true), Points::Restore).unwrap();
     assert!(matches!(
         &again.runs[0].run,
-        SomeRun::WithoutClouds { run: same, places: still, .. } if same == run && still == places
+        LoadedRun::WithoutClouds { run: same, places: still, .. } if same == run && still == places
     ));
 }
 
@@ -293,8 +293,8 @@ fn a_source_that_changed_is_not_taken_for_the_cloud() {
         false,
     );
     let why = || match read_in(folder.path(), &written, Points::Restore).unwrap().runs.remove(0).run {
-        SomeRun::Whole(_) => None,
-        SomeRun::WithoutClouds { why, .. } => Some(why),
+        LoadedRun::Whole(_) => None,
+        LoadedRun::WithoutClouds { why, .. } => Some(why),
     };
     assert_eq!(why(), None);
     // Nothing of a different file is quoted.
@@ -328,11 +328,11 @@ fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
         read(&folder.join("a.warpscope"), Points::Restore, &Silent).unwrap().runs.remove(0).run
     };
     let source_in = |folder: &Path| match open(folder) {
-        SomeRun::Whole(record) => {
+        LoadedRun::Whole(record) => {
             assert_eq!(record.spec.data, *record.cloud.source(), "a repeated run finds it too");
             record.cloud.source().to_string()
         }
-        SomeRun::WithoutClouds { why, .. } => why,
+        LoadedRun::WithoutClouds { why, .. } => why,
     };
     let nowhere = format!("open it separately, or record the run with its points: {}", path.display());
     assert!(source_in(there.path()).ends_with(&nowhere), "its absolute path is outside the folder");
@@ -386,8 +386,9 @@ fn a_link_out_of_the_folder_is_not_followed() {
         &[run(&RunSpec { data: source, k: 2, ..spec() }, &data, None, EngineId::new("lockstep"))],
         false,
     );
-    let is_whole =
-        || matches!(read_in(there.path(), &written, Points::Restore).unwrap().runs[0].run, SomeRun::Whole(_));
+    let is_whole = || {
+        matches!(read_in(there.path(), &written, Points::Restore).unwrap().runs[0].run, LoadedRun::Whole(_))
+    };
     std::os::unix::fs::symlink(&path, there.path().join("a.csv")).unwrap();
     assert!(!is_whole());
     std::fs::remove_file(there.path().join("a.csv")).unwrap();
@@ -637,7 +638,7 @@ fn arrays_that_would_lead_astray_are_refused() {
     let refused = |change: &dyn Fn(&mut RunRecord)| {
         let mut changed = RunRecord::clone(record(&whole));
         change(&mut changed);
-        let changed = Recorded { run: SomeRun::Whole(Arc::new(changed)), ..whole.clone() };
+        let changed = Recorded { run: LoadedRun::Whole(Arc::new(changed)), ..whole.clone() };
         read_bytes(&bytes(&[changed], true), Points::Restore).map(drop).map_err(|why| why.to_string())
     };
     refused(&|_| ()).unwrap();

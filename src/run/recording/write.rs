@@ -16,9 +16,9 @@ use super::{Recorded, SCHEMA_VERSION, SESSION, unique};
 use crate::cloud::PointCloud;
 use crate::cloud::formats::limits::MAX_COPIES;
 use crate::cloud::formats::{file_of, records};
-use crate::files::Mute;
+use crate::files::LatchingWriter;
 use crate::progress::Progress;
-use crate::run::{CloudFile, Phase, Run, SomeRun};
+use crate::run::{CloudFile, LoadedRun, Phase, Run};
 use crate::{memory, text};
 
 /// Bytes of an array to test for compressibility.
@@ -50,7 +50,7 @@ pub fn write(
     out: &mut (impl Write + Seek),
     progress: &dyn Progress,
 ) -> io::Result<Vec<String>> {
-    write_with(Beside::default(), runs, keep, out, progress)
+    write_with(Extras::default(), runs, keep, out, progress)
 }
 
 /// What a window saves along with the runs.
@@ -64,7 +64,7 @@ pub struct Shown<'a> {
 
 /// Additional content of a recording.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Beside<'a> {
+pub struct Extras<'a> {
     /// The state of a window.
     pub shown: Option<Shown<'a>>,
     /// The indices of two compared runs, A and B.
@@ -76,7 +76,7 @@ pub struct Beside<'a> {
 /// # Errors
 /// Errors of [`write()`].
 pub fn write_with(
-    Beside { shown, compared }: Beside<'_>,
+    Extras { shown, compared }: Extras<'_>,
     runs: &[Recorded],
     keep: Keep<'_>,
     out: &mut (impl Write + Seek),
@@ -99,7 +99,7 @@ pub fn write_with(
     let total =
         clouds.list.iter().map(|Listed { file, .. }| file.rows * file.axes.len() as u64 * 4).sum::<u64>()
             + runs.iter().map(|recorded| recorded.run.bytes() as u64).sum::<u64>();
-    let mut writer = Writer { zip: ZipWriter::new(Mute::new(out)), progress, done: 0, total };
+    let mut writer = Writer { zip: ZipWriter::new(LatchingWriter::new(out)), progress, done: 0, total };
 
     let mut manifest = Manifest {
         format: FORMAT.to_owned(),
@@ -147,8 +147,8 @@ pub fn write_with(
     let names = unique(runs.iter().map(|recorded| recorded.name.as_str()));
     for (at, ((recorded, name), clouds)) in runs.iter().zip(names).zip(of_runs).enumerate() {
         manifest.runs.push(match &recorded.run {
-            SomeRun::Whole(run) => writer.run(at, name, recorded.pinned, run, clouds)?,
-            SomeRun::WithoutClouds { run, .. } => writer.run(at, name, recorded.pinned, run, clouds)?,
+            LoadedRun::Whole(run) => writer.run(at, name, recorded.pinned, run, clouds)?,
+            LoadedRun::WithoutClouds { run, .. } => writer.run(at, name, recorded.pinned, run, clouds)?,
         });
     }
     let packed = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
@@ -230,7 +230,7 @@ impl<'a> Clouds<'a> {
 }
 
 struct Writer<'a, W: Write + Seek> {
-    zip: ZipWriter<Mute<W>>,
+    zip: ZipWriter<LatchingWriter<W>>,
     progress: &'a dyn Progress,
     done: u64,
     total: u64,

@@ -13,9 +13,9 @@ use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 use super::live;
-use super::part::{PartFolder, remove_abandoned};
 use super::small::read_small;
 use super::target::{fill, replaceable};
+use super::temp::{StagingDir, remove_abandoned};
 
 /// Folder of committed files that have not been moved to their destinations yet.
 const COMMIT: &str = ".warpscope-commit";
@@ -38,7 +38,7 @@ pub type Ours = fn(&str) -> bool;
 pub struct Batch {
     folder: PathBuf,
     ours: Ours,
-    part: PartFolder,
+    part: StagingDir,
     names: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl Batch {
     /// I/O errors, also if an interrupted commit cannot be completed.
     pub fn new(folder: &Path, ours: Ours) -> io::Result<Self> {
         recover(folder, ours)?;
-        Ok(Self { folder: folder.to_owned(), ours, part: PartFolder::new(folder)?, names: Vec::new() })
+        Ok(Self { folder: folder.to_owned(), ours, part: StagingDir::new(folder)?, names: Vec::new() })
     }
 
     /// Adds a file. It gets the permissions of the one that it replaces. A symbolic link is replaced rather
@@ -85,7 +85,7 @@ impl Batch {
         // The list replaces no file.
         let none = Path::new("");
         fill(self.part.create(LIST, none)?, none, |out| out.write_all(list.as_bytes()))?;
-        let _hold = Hold::new(&self.folder)?;
+        let _hold = FolderLock::new(&self.folder)?;
         live::uninterrupted(|| {
             // Another program may have been killed since the batch began.
             settle(&self.folder, self.ours)?;
@@ -102,7 +102,7 @@ impl Batch {
 /// Those of the system.
 pub fn recover(folder: &Path, ours: Ours) -> io::Result<()> {
     remove_abandoned(folder);
-    let _hold = Hold::new(folder)?;
+    let _hold = FolderLock::new(folder)?;
     live::uninterrupted(|| settle(folder, ours))
 }
 
@@ -215,9 +215,9 @@ const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An exclusive lock on a folder, released on drop or when the process ends.
 #[derive(Debug)]
-struct Hold(#[expect(dead_code, reason = "it is locked while it is open")] Option<File>);
+struct FolderLock(#[expect(dead_code, reason = "it is locked while it is open")] Option<File>);
 
-impl Hold {
+impl FolderLock {
     /// Waits for the lock. Must not be called inside [`super::live::uninterrupted`], which would delay
     /// signals too. Does nothing if folders cannot be locked.
     fn new(folder: &Path) -> io::Result<Self> {
@@ -380,7 +380,7 @@ mod tests {
     fn files_are_put_in_place_by_one_program_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
         let batch = started(folder.path());
-        let hold = Hold::new(folder.path()).unwrap();
+        let hold = FolderLock::new(folder.path()).unwrap();
         let putting = beside(move || batch.put(&["gone"]));
         std::thread::sleep(std::time::Duration::from_millis(100));
         assert_eq!(fs::read_to_string(folder.path().join("a")).unwrap(), "old a");
@@ -484,15 +484,15 @@ mod tests {
     #[test]
     fn a_folder_is_held_by_one_at_a_time() {
         let folder = tempfile::tempdir().unwrap();
-        let held = Hold::new(folder.path()).unwrap();
-        let refused = Hold::within(folder.path(), Duration::ZERO).unwrap_err();
+        let held = FolderLock::new(folder.path()).unwrap();
+        let refused = FolderLock::within(folder.path(), Duration::ZERO).unwrap_err();
         assert_eq!(refused.to_string(), "another program has locked the folder");
         let waiting = beside({
             let folder = folder.path().to_owned();
-            move || Hold::new(&folder).is_ok()
+            move || FolderLock::new(&folder).is_ok()
         });
         drop(held);
         assert!(waiting.join().unwrap());
-        assert!(Hold::new(&folder.path().join("none")).is_ok(), "which the caller will find out");
+        assert!(FolderLock::new(&folder.path().join("none")).is_ok(), "which the caller will find out");
     }
 }

@@ -7,17 +7,17 @@
 //! old.
 
 mod batch;
+mod latching;
 mod live;
-mod mute;
-mod part;
 mod small;
 mod target;
+mod temp;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
 pub use batch::{Batch, Ours, place, recover};
+pub use latching::LatchingWriter;
 pub use live::{Live, made, remove_all};
-pub use mute::Mute;
-pub use part::{PartFolder, Scratch, is_private, named_scratch};
 pub use small::{open_regular, read_at_most, read_small, write_small};
 pub use target::{check, is_pipe, room, same, write};
+pub use temp::{Scratch, StagingDir, is_private, named_scratch};

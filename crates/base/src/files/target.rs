@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use super::part::PartFile;
+use super::temp::TempFile;
 
 /// Maximum number of links followed, the same as the system's limit.
 const MOST_LINKS: usize = 40;
@@ -81,11 +81,11 @@ fn renamed(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result
 }
 
 /// A temporary file next to the path, if the path may be replaced.
-fn temporary(path: &Path) -> io::Result<PartFile> {
+fn temporary(path: &Path) -> io::Result<TempFile> {
     replaceable(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // The system's message does not say what is missing.
-    PartFile::new(folder, path).map_err(|why| match why.kind() {
+    TempFile::new(folder, path).map_err(|why| match why.kind() {
         io::ErrorKind::NotFound if !folder.exists() => {
             io::Error::new(why.kind(), format!("there is no folder {}", folder.display()))
         }

@@ -11,9 +11,9 @@ use super::limits::{MAX_EMPTY_COLUMNS, MAX_LINE};
 use super::parts::{lines_before, split};
 use super::sheet::no_memory;
 use super::{FormatError, Marks, Result, file_of};
-use crate::nearest::nearest;
 pub(super) use crate::printable::name as printable;
 use crate::progress::Progress;
+use crate::suggest::suggest;
 use crate::{Hint, memory};
 
 /// Gives a reader access to a file, reports progress, and builds errors with its path.
@@ -59,7 +59,7 @@ fn with_similar(why: io::Error, path: &Path) -> io::Error {
         .flatten()
         .map(|entry| PathBuf::from(entry.file_name()));
     let there: Vec<PathBuf> = there.filter(|other| other.extension() == path.extension()).collect();
-    let meant = nearest(stem, there.iter().filter_map(|other| other.file_stem()?.to_str()));
+    let meant = suggest(stem, there.iter().filter_map(|other| other.file_stem()?.to_str()));
     match meant
         .and_then(|meant| there.iter().find(|other| other.file_stem().is_some_and(|stem| stem == meant)))
     {

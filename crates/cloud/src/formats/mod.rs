@@ -58,7 +58,7 @@ use registry::{known_extensions, recognise};
 pub use sheet::{ColumnInfo, ColumnKind, FileInfo, Sheet};
 use sheet::{Declared, Range, SheetColumn, Want, cut};
 
-use super::{ColumnChoice, Coordinates, Hint, Unchosen};
+use super::{AutoColumns, ColumnChoice, Coordinates, Hint};
 use crate::progress::Progress;
 
 type Result<T, E = FormatError> = std::result::Result<T, E>;
@@ -227,11 +227,11 @@ pub fn read_by_names(
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_unchosen(path: &Path, how: Unchosen, progress: &dyn Progress) -> Result<(Coordinates, Guess)> {
+pub fn read_unchosen(path: &Path, how: AutoColumns, progress: &dyn Progress) -> Result<(Coordinates, Guess)> {
     let line = |record| line_of_record(path, record, progress);
     let sheet = scan(path, &Want::Chosen(&ColumnChoice::Default), progress)?;
     let guess = sheet.guess();
-    if how == Unchosen::Guess && guess.taken.is_empty() && !guess.usual.is_empty() {
+    if how == AutoColumns::Inferred && guess.taken.is_empty() && !guess.usual.is_empty() {
         let why = format!("the numeric columns are {}", guess.others());
         return Err(FormatError::Column {
             what: "no coordinates".to_owned(),
@@ -240,7 +240,7 @@ pub fn read_unchosen(path: &Path, how: Unchosen, progress: &dyn Progress) -> Res
             path: path.to_owned(),
         });
     }
-    let columns = if how == Unchosen::Guess { &guess.taken } else { &guess.usual };
+    let columns = if how == AutoColumns::Inferred { &guess.taken } else { &guess.usual };
     Ok((sheet.into_columns(columns, false, &line)?, guess))
 }
 

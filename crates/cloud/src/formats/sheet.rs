@@ -9,8 +9,8 @@ use super::arrow::Moment;
 use super::cell::number;
 use super::limits::MAX_NAME;
 use super::{FormatError, Input, Result, Texts, printable};
-use crate::nearest::nearest;
 use crate::roles::Role;
+use crate::suggest::suggest;
 use crate::table::Real;
 use crate::{Column, ColumnChoice, Coordinates, Hint, Values, headings, memory};
 
@@ -535,7 +535,7 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> R
             None => match name.parse() {
                 Ok(at) if at < columns.len() => return Ok(at),
                 _ => {
-                    let meant = nearest(name, columns.iter().map(|column| column.name.as_str()));
+                    let meant = suggest(name, columns.iter().map(|column| column.name.as_str()));
                     let meant = meant
                         .map_or_else(String::new, |meant| format!(" (did you mean `{}`?)", printable(meant)));
                     let why = format!(

@@ -119,7 +119,7 @@ impl Heap {
 }
 
 /// A query that is being answered.
-struct Asked<'a> {
+struct QueryState<'a> {
     query: &'a [f32],
     own_row: Option<u32>,
     /// `None` if all products are computed by the rule.
@@ -128,7 +128,7 @@ struct Asked<'a> {
     heap: Heap,
 }
 
-impl Asked<'_> {
+impl QueryState<'_> {
     /// Adds the qualifying products with the points from `first` on.
     fn meet(&mut self, filter: &Filter, points: &[f32], first: usize, products: &[f32]) {
         let (dims, scale) = (filter.dims, self.scale.unwrap_or(0.0));
@@ -156,10 +156,10 @@ impl LargestProducts for Largest<'_> {
         let (filter, points) = (&self.filter, self.products.points());
         let (dims, k, n) = (filter.dims, self.products.shape().k, filter.margins.len());
         let coordinates = &self.products.queries()[queries.start * dims..queries.end * dims];
-        let mut asked: Vec<Asked<'_>> = coordinates
+        let mut asked: Vec<QueryState<'_>> = coordinates
             .chunks_exact(dims)
             .zip(queries)
-            .map(|(query, number)| Asked {
+            .map(|(query, number)| QueryState {
                 query,
                 own_row: self.products.own_row(number),
                 scale: filter.scale(query),

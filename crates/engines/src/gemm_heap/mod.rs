@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::vec::Drain;
 
-use super::cpu::{self, CpuSearch, Found, Rows, Searcher};
+use super::cpu::{self, CpuSearch, Rows, SearchOutput, Searcher};
 use super::kdtree_threads::Heap;
 use super::lockstep::{distance_of, key_of};
 use crate::knn::distance::squared_distances;
@@ -118,7 +118,13 @@ impl Searcher for GemmHeap {
         MOST_QUERIES
     }
 
-    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Counts>) {
+    fn search(
+        &mut self,
+        problem: &Problem,
+        queries: Range<usize>,
+        build: Build,
+        found: &mut SearchOutput<Counts>,
+    ) {
         // With few queries, one block per thread.
         let block = queries.len().div_ceil(rayon::current_num_threads()).clamp(1, MOST_QUERIES);
         found.in_blocks(problem, queries, block, build, |queries, rows| {

@@ -16,7 +16,7 @@ use super::packet::{Packets, answer_packets, packet_length};
 use super::traverse::{Visits, traverse_each};
 use super::tree::{Tree, sorted};
 use super::walk::{LEAF_BYTES, walk};
-use crate::cpu::{self, CpuSearch, Found, Laps, Searcher, Setup};
+use crate::cpu::{self, CpuSearch, Laps, SearchOutput, Searcher, Setup};
 use crate::cuda::open_bvh;
 use crate::knn::walk::AXES;
 use crate::knn::{
@@ -237,7 +237,13 @@ impl Searcher for Bvh {
         BLOCK
     }
 
-    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Visits>) {
+    fn search(
+        &mut self,
+        problem: &Problem,
+        queries: Range<usize>,
+        build: Build,
+        found: &mut SearchOutput<Visits>,
+    ) {
         let (tree, dims, k) = (&*self.tree, problem.dims(), problem.k());
         let coordinates = &problem.queries()[queries.start * dims..queries.end * dims];
         let entries = queries.start * k..queries.end * k;

@@ -10,7 +10,7 @@ mod tree;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::cpu::{self, CpuSearch, Found, Searcher, Setup};
+use super::cpu::{self, CpuSearch, SearchOutput, Searcher, Setup};
 use crate::knn::{
     Build, Descriptor, DeviceKind, EngineError, EngineId, Group, Keeps, Limits, Metric, NONE, Place, Problem,
     SetupPhase, Shape, Within, code, warp as rules,
@@ -81,7 +81,13 @@ impl Searcher for KdTree {
         QUERIES_PER_THREAD
     }
 
-    fn search(&mut self, problem: &Problem, queries: Range<usize>, _build: Build, found: &mut Found<()>) {
+    fn search(
+        &mut self,
+        problem: &Problem,
+        queries: Range<usize>,
+        _build: Build,
+        found: &mut SearchOutput<()>,
+    ) {
         let tree = &self.0.0;
         // Only neighbours are recorded, whatever the build.
         found.in_blocks(problem, queries, 1, Build::Timed, |query, rows| {

@@ -32,7 +32,7 @@ pub use traverse::Visits;
 use traverse::answer;
 pub use tree::Tree;
 
-use crate::cpu::{self, CpuSearch, Found, Searcher};
+use crate::cpu::{self, CpuSearch, SearchOutput, Searcher};
 use crate::cuda::open_kdtree;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{
@@ -122,7 +122,13 @@ impl Searcher for KdTreeThreads {
         BLOCK
     }
 
-    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Visits>) {
+    fn search(
+        &mut self,
+        problem: &Problem,
+        queries: Range<usize>,
+        build: Build,
+        found: &mut SearchOutput<Visits>,
+    ) {
         let (k, tree) = (problem.k(), &self.0);
         found.in_blocks(problem, queries, BLOCK, build, |queries, rows| {
             answer(tree, queries, &mut Heap::new(k), &mut |heap, visits| rows.put(heap.neighbours(), visits));

@@ -41,7 +41,7 @@ pub use lanes::{Lanes, lanes_below};
 pub use observer::{Fault, Observer};
 pub use warp_knn::groups_in_batch;
 
-use super::cpu::{self, CpuSearch, Found, Searcher};
+use super::cpu::{self, CpuSearch, SearchOutput, Searcher};
 use super::host_memory;
 use crate::knn::cost::out_of_cache;
 use crate::knn::{
@@ -145,7 +145,7 @@ impl Searcher for Lockstep {
         problem: &Problem,
         queries: Range<usize>,
         build: Build,
-        found: &mut Found<counters::Tally>,
+        found: &mut SearchOutput<counters::Tally>,
     ) {
         let (dims, k, points) = (problem.dims(), problem.k(), &*self.points);
         let block = block(queries.len(), dims);

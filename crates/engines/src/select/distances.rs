@@ -13,7 +13,7 @@ use super::bits;
 use super::engine::row_of;
 use super::expanded::{distances_expanded, distances_norms, distances_wrong};
 use super::{Counts, Selector};
-use crate::cpu::{self, CpuSearch, Found, GROUP, Searcher};
+use crate::cpu::{self, CpuSearch, GROUP, SearchOutput, Searcher};
 use crate::knn::{Answer, Build, EngineError, Measure, Parameter, Parameters, Problem, Search, Values};
 use crate::lockstep::distance::GroupedPoints;
 use crate::lockstep::{Lanes, distance_of, index_of};
@@ -95,7 +95,13 @@ impl Searcher for DistancesAlone {
         BLOCK
     }
 
-    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Counts>) {
+    fn search(
+        &mut self,
+        problem: &Problem,
+        queries: Range<usize>,
+        build: Build,
+        found: &mut SearchOutput<Counts>,
+    ) {
         let (points, norms, selector, dims) = (&self.points, &self.norms, &self.selector, problem.dims());
         let [in_distances, in_all] = [const { AtomicU64::new(0) }; 2];
         found.in_blocks(problem, queries, BLOCK, build, |queries, rows| {

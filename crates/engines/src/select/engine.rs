@@ -12,7 +12,7 @@ use super::{
     bits, bits_global, distances, merge_path, merge_queue, partial_bitonic, sort, thread_heap, warp_select,
 };
 use super::{multi_pass, radix_select, sample_select};
-use crate::cpu::{self, CpuSearch, Found, GROUP, Searcher};
+use crate::cpu::{self, CpuSearch, GROUP, SearchOutput, Searcher};
 use crate::cuda;
 use crate::knn::{
     Answer, Build, Descriptor, DeviceId, Engine, EngineError, EngineId, Group, Keeps, Limits, Metric,
@@ -468,7 +468,13 @@ impl<S: FromPoints> Searcher for Select<S> {
         BLOCK.max(self.selector.together())
     }
 
-    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Counts>) {
+    fn search(
+        &mut self,
+        problem: &Problem,
+        queries: Range<usize>,
+        build: Build,
+        found: &mut SearchOutput<Counts>,
+    ) {
         let (points, selector) = (&self.points, &self.selector);
         let (dims, together) = (problem.dims(), selector.together());
         found.in_blocks(problem, queries, self.per_thread(), build, |wanted, rows| {

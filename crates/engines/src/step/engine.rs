@@ -13,7 +13,7 @@ use super::queue::{Queue, WARP};
 use super::spheres::Method;
 use super::traverse::{Visits, search_each};
 use super::walk::walk;
-use crate::cpu::{self, CpuSearch, Found, Searcher, Setup};
+use crate::cpu::{self, CpuSearch, SearchOutput, Searcher, Setup};
 use crate::cuda::open_step;
 use crate::knn::walk::AXES;
 use crate::knn::{
@@ -237,7 +237,13 @@ impl Searcher for Step {
         BLOCK
     }
 
-    fn search(&mut self, problem: &Problem, queries: Range<usize>, build: Build, found: &mut Found<Visits>) {
+    fn search(
+        &mut self,
+        problem: &Problem,
+        queries: Range<usize>,
+        build: Build,
+        found: &mut SearchOutput<Visits>,
+    ) {
         let (dims, k, n) = (problem.dims(), problem.k(), problem.n());
         let (points, clusters) = (&self.points, self.plan.clustering.clusters);
         found.in_blocks(problem, queries, BLOCK, build, |queries, rows| {

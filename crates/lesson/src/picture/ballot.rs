@@ -7,7 +7,7 @@ use super::View;
 use super::cells::Grid;
 use super::moment::{Vote, vote};
 use super::pen::{ROW, Scale, Style, area, dashed, digits, faint, line, mono, sans, width};
-use super::scene::{Area, Font, Id, Ink, Scene, Target, Way, What};
+use super::scene::{Area, Font, Id, Ink, Scene, Target, TrackId, Transition};
 use super::warp::{buffer_holds, slot_holds};
 use crate::algorithms::OwnStep;
 use crate::algorithms::tree::TreeStep;
@@ -295,8 +295,8 @@ impl Table<'_, '_> {
             match vote.and_then(|vote| vote.points.get(lane as usize)) {
                 // Candidates move from here to their slots.
                 Some(&point) if point != u32::MAX => {
-                    let id = Id::of(What::Key(key_of(distance, point)));
-                    self.scene.thing(id, body, Way::Past, |scene| scene.rect(body, 1.5, fill, None));
+                    let id = Id::of(TrackId::Key(key_of(distance, point)));
+                    self.scene.thing(id, body, Transition::Past, |scene| scene.rect(body, 1.5, fill, None));
                 }
                 _ => self.scene.rect(body, 1.5, fill, None),
             }

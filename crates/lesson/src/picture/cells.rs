@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::pen::{self, Scale, arc, dashed, digits, faint, line, mono, sans, width};
-use super::scene::{Area, Font, Id, Ink, Scene, Way, What};
+use super::scene::{Area, Font, Id, Ink, Scene, TrackId, Transition};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::network::Layer;
 use crate::state::{Shape, State};
@@ -120,7 +120,7 @@ impl Grid {
         match holds {
             Cell::Taken(key) if key != PADDING => {
                 let area = self.body(column, row);
-                scene.thing(Id::of(What::Key(key)), area, Way::Past, |scene| {
+                scene.thing(Id::of(TrackId::Key(key)), area, Transition::Past, |scene| {
                     self.content(scene, column, row, holds, look, scale)
                 });
             }

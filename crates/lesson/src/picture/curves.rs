@@ -5,9 +5,9 @@
 //! it.
 
 use super::View;
-use super::meeting::{Dot, Meeting, Phase, Place, Side, is_falling, is_rising};
+use super::merge_inputs::{Dot, MergeInputs, Phase, Place, Side, is_falling, is_rising};
 use super::pen::{ROW, Scale, area, dashed, digits, faint, line, mono, plain, sans, width};
-use super::scene::{Area, Font, Id, Ink, Point, Scene, Target, Way, What};
+use super::scene::{Area, Font, Id, Ink, Point, Scene, Target, TrackId, Transition};
 use crate::engines::lockstep::distance_of;
 use crate::state::{Shape, Shape as Sizes};
 use crate::text::{count, thousands};
@@ -17,7 +17,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let (mut scene, mut room) = view.canvas([wide, high]);
     let (text, shape) = (view.text, view.state().shape);
     let heading = room.take_top(text * 1.6);
-    let Some(meeting) = Meeting::of(view.cursor, view.asking) else {
+    let Some(meeting) = MergeInputs::of(view.cursor, view.asking) else {
         scene.label(heading, 0.0, sans(text, Ink::Text), "Curves: only for the merges of the kernel");
         return scene;
     };
@@ -47,7 +47,7 @@ pub fn ink(side: Side) -> Ink {
 }
 
 /// A dot and a name for each kind of curve that is drawn.
-fn legend(scene: &mut Scene, mut room: Area, meeting: &Meeting, shape: Sizes, text: f32) {
+fn legend(scene: &mut Scene, mut room: Area, meeting: &MergeInputs, shape: Sizes, text: f32) {
     let rising = |side, words: &str| (ink(side), words.to_owned(), 1.0);
     // A fault can leave either list out of order.
     let if_so = |is: bool, so: &'static str, otherwise| if is { so } else { otherwise };
@@ -154,7 +154,7 @@ impl Plot {
         (self.step * 0.3).clamp(0.8, self.text * 0.36)
     }
 
-    fn axes(&self, scene: &mut Scene, meeting: &Meeting) {
+    fn axes(&self, scene: &mut Scene, meeting: &MergeInputs) {
         let (room, text) = (self.area, self.text);
         scene.rect(area(room.x, room.y, room.width, room.height), 0.0, Some(faint(Ink::Canvas, 0.6)), None);
         for tick in self.scale.ticks() {
@@ -188,7 +188,7 @@ impl Plot {
     }
 
     /// Shades every second of the blocks that the next layers sort separately.
-    fn blocks(&self, scene: &mut Scene, meeting: &Meeting) {
+    fn blocks(&self, scene: &mut Scene, meeting: &MergeInputs) {
         let Phase::Resorting { layer, .. } = &meeting.phase else { return };
         for first in (0..self.sizes.capacity()).step_by(2 * layer.stride as usize) {
             let wide = layer.stride as f32 * self.step;
@@ -199,7 +199,7 @@ impl Plot {
         }
     }
 
-    fn lists(&self, scene: &mut Scene, meeting: &Meeting) {
+    fn lists(&self, scene: &mut Scene, meeting: &MergeInputs) {
         for side in [Side::Result, Side::Buffer] {
             let lost: Vec<&Dot> = meeting.lost.iter().filter(|dot| dot.side == side).collect();
             self.curve(scene, &lost, ink(side), PALE);
@@ -211,7 +211,7 @@ impl Plot {
         if is_rising(&meeting.result) || is_falling(&meeting.result) {
             result.sort_by_key(|dot| dot.key);
         }
-        scene.thing(Id::of(What::Curve(0)), self.area, Way::Becomes, |scene| {
+        scene.thing(Id::of(TrackId::Curve(0)), self.area, Transition::Becomes, |scene| {
             self.line(scene, &result, Ink::Intermediate, 1.0)
         });
         self.dots(scene, &result, 1.0);
@@ -283,7 +283,7 @@ impl Plot {
                 let [x, y] = self.point(dot);
                 let place = area(x - radius, y - radius, 2.0 * radius, 2.0 * radius);
                 // Keys move horizontally: their height is their value.
-                scene.thing(Id::of(What::Key(dot.key)), place, Way::Along(Vec::new()), |scene| {
+                scene.thing(Id::of(TrackId::Key(dot.key)), place, Transition::Along(Vec::new()), |scene| {
                     scene.dots(vec![[x, y]], radius, Some(faint(ink(side), opacity)), Some(rim));
                 });
             }
@@ -303,13 +303,15 @@ impl Plot {
         for dot in kept.iter().filter(|dot| !dot.is_padding()) {
             let [x, y] = self.point(dot);
             let bar = area(x - wide / 2.0, y, wide, self.area.bottom() - y);
-            let id = Id { what: What::Key(dot.key), part: BAR };
-            scene.thing(id, bar, Way::Along(Vec::new()), |scene| scene.fill(bar, faint(ink(dot.side), 0.3)));
+            let id = Id { what: TrackId::Key(dot.key), part: BAR };
+            scene.thing(id, bar, Transition::Along(Vec::new()), |scene| {
+                scene.fill(bar, faint(ink(dot.side), 0.3))
+            });
         }
     }
 
     /// The place where the lists cross.
-    fn crossing(&self, scene: &mut Scene, meeting: &Meeting) {
+    fn crossing(&self, scene: &mut Scene, meeting: &MergeInputs) {
         let [at] = meeting.crossings[..] else { return };
         let x = self.area.x + at as f32 * self.step;
         if !matches!(meeting.phase, Phase::Facing | Phase::Kept) {
@@ -354,7 +356,7 @@ impl Plot {
     }
 
     /// Adds the spots; frames the hovered one and returns its element.
-    fn spots(&self, scene: &mut Scene, meeting: &Meeting, hover: Option<Target>) -> Option<u32> {
+    fn spots(&self, scene: &mut Scene, meeting: &MergeInputs, hover: Option<Target>) -> Option<u32> {
         let half = (self.step * 0.5).clamp(1.0, self.text * 0.8);
         let mut pointed = None;
         for dot in meeting.dots() {
@@ -398,7 +400,7 @@ impl Dot {
 // The texts of the curves.
 
 /// The heading of a moment of a merge.
-pub fn title(meeting: &Meeting, shape: Shape) -> String {
+pub fn title(meeting: &MergeInputs, shape: Shape) -> String {
     let keys = thousands(shape.capacity().into());
     match &meeting.phase {
         Phase::Apart { sorted: None } => {
@@ -423,7 +425,7 @@ pub fn title(meeting: &Meeting, shape: Shape) -> String {
 }
 
 /// One sentence about the picture; it is also true of faulty searches.
-pub fn says(meeting: &Meeting) -> String {
+pub fn says(meeting: &MergeInputs) -> String {
     let both = |of: &[Dot]| !of.is_empty() && of.iter().all(Dot::is_padding);
     match &meeting.phase {
         Phase::Apart { .. } if both(&meeting.result) => {
@@ -494,7 +496,7 @@ const RISES: &str = "The intermediate result rises: its smallest key is on the l
 
 /// Whether the kept keys rise on the left, from the candidates, and fall on the right, from the intermediate
 /// result.
-fn is_tent(meeting: &Meeting) -> bool {
+fn is_tent(meeting: &MergeInputs) -> bool {
     let (left, right) =
         meeting.kept.split_at(meeting.kept.iter().take_while(|dot| dot.side == Side::Buffer).count());
     right.iter().all(|dot| dot.side == Side::Result) && is_rising(left) && is_falling(right)
@@ -506,7 +508,7 @@ fn are_below(list: &[Dot], other: &[Dot]) -> bool {
 }
 
 /// The keys at an element, in words.
-pub fn about(meeting: &Meeting, element: u32) -> String {
+pub fn about(meeting: &MergeInputs, element: u32) -> String {
     let at = |dots: &[Dot]| {
         dots.iter().find(|dot| dot.element == element).map(|dot| (digits(distance_of(dot.key), 3), dot.side))
     };

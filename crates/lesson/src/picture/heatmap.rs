@@ -108,7 +108,7 @@ impl Focus {
 }
 
 /// The column of written keys: all in focus, or as many as are legible.
-pub struct Beside {
+pub struct WrittenKeys {
     area: Area,
     rows: usize,
     /// Every n-th key is written.
@@ -118,7 +118,7 @@ pub struct Beside {
     widths: [f32; 2],
 }
 
-impl Beside {
+impl WrittenKeys {
     /// Cuts the room for a number of keys off the right side of the panel.
     pub fn cut(room: &mut Area, keys: u32, text: f32) -> Self {
         let size = text * 0.8;

@@ -12,7 +12,7 @@
 //! - `plane`, `kinds`: the positions of points, and a lens if the circle is small; the legend of their
 //!   colours
 //! - [`page`](mod@page): the panels of a lesson on one page, or as a figure; recordings side by side
-//! - `moment`, `cells`, `tally`, `pen`: data about a moment and drawing helpers that panels share; `tally`
+//! - `moment`, `cells`, `counter_table`, `pen`: data about a moment and drawing helpers that panels share; `counter_table`
 //!   also has the panel of the cost of a merge
 //! - [`film`]: several moments as pictures
 
@@ -22,12 +22,13 @@ pub(crate) mod batches;
 pub(crate) mod cells;
 pub mod cloud;
 pub mod code;
+pub(crate) mod counter_table;
 pub mod curves;
 pub mod film;
 mod focus;
 mod heatmap;
 pub(crate) mod kinds;
-mod meeting;
+mod merge_inputs;
 pub mod meter;
 pub(crate) mod moment;
 pub mod motion;
@@ -37,7 +38,6 @@ pub(crate) mod pen;
 pub(crate) mod plane;
 pub mod scene;
 pub mod sentence;
-pub(crate) mod tally;
 pub mod warp;
 
 use std::sync::Arc;
@@ -125,7 +125,7 @@ const ROWS: [Row; 15] = [
     row(Panel::Buckets, "buckets", "Buckets", radix_select::panel::draw),
     row(Panel::Heaps, "heaps", "Heaps", heap::panel::draw),
     row(Panel::Meter, "meter", "Meter", meter::draw),
-    row(Panel::Cost, "cost", "Cost of a merge", tally::draw_cost),
+    row(Panel::Cost, "cost", "Cost of a merge", counter_table::draw_cost),
     row(Panel::Code, "code", "Code", code::draw),
     row(Panel::Account, "account", "Account", |view, size| {
         view.recording().algorithm().draw_account(view, size)

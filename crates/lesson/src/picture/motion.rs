@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::Panel;
-use super::scene::{Area, Drawing, Frame, Point, Scene, Shape, Target, Thing, Way};
+use super::scene::{Area, Drawing, Frame, Point, Scene, Shape, Target, Thing, Transition};
 
 /// How long a motion takes, in seconds.
 pub const SECONDS: f32 = 0.25;
@@ -57,7 +57,9 @@ pub fn motions(before: &Scene, after: &Scene) -> Vec<Motion> {
         let Some(were) = were.get(&thing.place()) else { continue };
         let Some(last) = were.last().filter(|last| is_same_frame(last.frame, thing.frame)) else { continue };
         let from = match thing.way {
-            Way::Becomes => becomes(&before.shapes[last.shapes.clone()], &after.shapes[thing.shapes.clone()]),
+            Transition::Becomes => {
+                becomes(&before.shapes[last.shapes.clone()], &after.shapes[thing.shapes.clone()])
+            }
             _ if were.iter().any(|were| is_same_place((before, were), (after, thing))) => None,
             _ => Some(comes(last.area.center(), thing)),
         };
@@ -91,7 +93,8 @@ fn is_same_place((before, was): (&Scene, &Thing), (after, is): (&Scene, &Thing))
     // A point is a thing, not a place.
     let place =
         |scene: &Scene, at: Point| scene.target_at(at).filter(|target| !matches!(target, Target::Point(_)));
-    is_near(a, b) || is.way == Way::Past && place(before, a).is_some_and(|was| place(after, b) == Some(was))
+    is_near(a, b)
+        || is.way == Transition::Past && place(before, a).is_some_and(|was| place(after, b) == Some(was))
 }
 
 fn is_near(a: Point, b: Point) -> bool {
@@ -104,7 +107,7 @@ fn comes(from: Point, thing: &Thing) -> Origin {
     let by = |[x, y]: Point| [x - to[0], y - to[1]];
     let [dx, dy] = by(from);
     match &thing.way {
-        Way::Along(through) => Origin::Places {
+        Transition::Along(through) => Origin::Places {
             offsets: std::iter::once(&from).chain(through).map(|&point| by(point)).collect(),
             bow: 0.0,
         },

@@ -8,7 +8,7 @@ use super::View;
 use super::focus::{self, Stairs};
 use super::moment::{Running, element_under, layers, running};
 use super::pen::{self, ROW, Scale, area, dashed, digits, faint, line, mono, sans, width};
-use super::scene::{Area, Font, Id, Ink, Scene, Target, Way, What};
+use super::scene::{Area, Font, Id, Ink, Scene, Target, TrackId, Transition};
 use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::network::{Comparator, Layer};
 use crate::state::Shape;
@@ -289,7 +289,12 @@ impl Picture<'_> {
                 if key == PADDING {
                     draw(scene);
                 } else {
-                    scene.thing(Id { what: What::Key(key), part: run.start }, room, Way::Along(way), draw);
+                    scene.thing(
+                        Id { what: TrackId::Key(key), part: run.start },
+                        room,
+                        Transition::Along(way),
+                        draw,
+                    );
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::View;
 use super::cloud::draw_in;
 use super::pen::{area, dashed, faint, line, sans, width};
-use super::scene::{Area, Id, Ink, Map, Point, Scene, Target, Way, What};
+use super::scene::{Area, Id, Ink, Map, Point, Scene, Target, TrackId, Transition};
 use crate::knn::{Metric, Problem};
 use crate::recording::Overview;
 
@@ -127,23 +127,25 @@ impl Plane {
         let stroke = line(Ink::Intermediate, (text * 0.15).max(1.5));
         // A larger circle would be entirely outside the picture.
         let most = 4.0 * (self.area.width + self.area.height);
-        scene.thing(Id::of(What::Bound(number)), self.area, Way::Becomes, |scene| match problem.dims() {
-            1 => {
-                let high = text * 1.2;
-                let ends =
-                    [center[0] - radius, center[0] + radius].map(|x| x.clamp(self.area.x, self.area.right()));
-                scene.fill(
-                    area(ends[0], center[1] - high, ends[1] - ends[0], 2.0 * high),
-                    faint(Ink::Intermediate, 0.15),
-                );
-                for x in ends {
-                    scene.path(vec![[x, center[1] - high], [x, center[1] + high]], stroke);
+        scene.thing(Id::of(TrackId::Bound(number)), self.area, Transition::Becomes, |scene| {
+            match problem.dims() {
+                1 => {
+                    let high = text * 1.2;
+                    let ends = [center[0] - radius, center[0] + radius]
+                        .map(|x| x.clamp(self.area.x, self.area.right()));
+                    scene.fill(
+                        area(ends[0], center[1] - high, ends[1] - ends[0], 2.0 * high),
+                        faint(Ink::Intermediate, 0.15),
+                    );
+                    for x in ends {
+                        scene.path(vec![[x, center[1] - high], [x, center[1] + high]], stroke);
+                    }
                 }
+                2 if radius > 0.0 && radius < most => {
+                    scene.dots(vec![center], radius, Some(faint(Ink::Intermediate, 0.1)), Some(stroke))
+                }
+                _ => {}
             }
-            2 if radius > 0.0 && radius < most => {
-                scene.dots(vec![center], radius, Some(faint(Ink::Intermediate, 0.1)), Some(stroke))
-            }
-            _ => {}
         });
     }
 
@@ -250,12 +252,12 @@ mod tests {
     use super::*;
     use crate::cloud::{Column, Order, PointCloud, Source, Table};
     use crate::cursor::Cursor;
+    use crate::edits::Edits;
     use crate::knn::{Queries, Setup};
     use crate::lessons::{self, Arrangement};
     use crate::own_data::Own;
     use crate::picture::scene::Shape;
     use crate::picture::{Panel, draw};
-    use crate::touched::Touched;
 
     #[test]
     fn the_lens_covers_neither_the_circle_nor_the_query() {
@@ -306,7 +308,7 @@ mod tests {
             query: 0,
             arrangement: Arrangement::Shuffled,
         };
-        let take = lesson.record_own(own, setup, lesson.width, &Touched::default()).unwrap().remove(0);
+        let take = lesson.record_own(own, setup, lesson.width, &Edits::default()).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         let circles = |cursor: &Cursor| -> Vec<f32> {
             let scene = draw(Panel::Cloud, &View::of(cursor, 14.0), [500.0, 400.0]);

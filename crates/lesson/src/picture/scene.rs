@@ -154,7 +154,7 @@ pub struct Thing {
     /// Its area.
     pub area: Area,
     /// How it moves.
-    pub way: Way,
+    pub way: Transition,
     /// The panel that shows it.
     pub frame: Option<Frame>,
 }
@@ -163,14 +163,14 @@ pub struct Thing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id {
     /// What it stands for.
-    pub what: What,
+    pub what: TrackId,
     /// Distinguishes things with the same key that are tracked separately, such as in different heaps.
     pub part: usize,
 }
 
 /// What a thing stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum What {
+pub enum TrackId {
     /// A point's key, in a cell of some kind. Padding is not tracked: all padding is equal.
     Key(Key),
     /// A circle around the query, by number.
@@ -181,7 +181,7 @@ pub enum What {
 
 /// How a thing moves or changes.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Way {
+pub enum Transition {
     /// On an arc to its left, so that opposite things do not collide.
     Past,
     /// Through these points.
@@ -203,7 +203,7 @@ pub struct Frame {
 
 impl Id {
     /// An identity without a part.
-    pub fn of(what: What) -> Self {
+    pub fn of(what: TrackId) -> Self {
         Self { what, part: 0 }
     }
 }
@@ -212,8 +212,8 @@ impl Thing {
     /// Moves it into a larger scene, in which its shapes start at an index and its origin is at a point.
     pub(crate) fn put(self, first: usize, at: Point) -> Self {
         let way = match self.way {
-            Way::Along(through) => {
-                Way::Along(through.into_iter().map(|[x, y]| [x + at[0], y + at[1]]).collect())
+            Transition::Along(through) => {
+                Transition::Along(through.into_iter().map(|[x, y]| [x + at[0], y + at[1]]).collect())
             }
             way => way,
         };
@@ -231,7 +231,7 @@ impl Thing {
 impl Scene {
     /// Draws a thing that is tracked from one scene to the next. If several share an id, the one drawn last
     /// is tracked.
-    pub(crate) fn thing(&mut self, id: Id, area: Area, way: Way, draw: impl FnOnce(&mut Self)) {
+    pub(crate) fn thing(&mut self, id: Id, area: Area, way: Transition, draw: impl FnOnce(&mut Self)) {
         let first = self.shapes.len();
         draw(self);
         self.things.push(Thing { id, shapes: first..self.shapes.len(), area, way, frame: None });
@@ -253,7 +253,7 @@ impl Scene {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::scene::{Id, Way, What};
+    use crate::picture::scene::{Id, TrackId, Transition};
 
     #[test]
     fn a_part_keeps_its_shapes_and_spots_where_it_is_put() {
@@ -266,7 +266,9 @@ mod tests {
             area: Area { x: 0.0, y: 0.0, width: 100.0, height: 100.0 },
             target: Target::Point(9),
         });
-        scene.thing(Id::of(What::Bound(0)), area, Way::Past, |scene| scene.shapes.push(Shape::Clip(None)));
+        scene.thing(Id::of(TrackId::Bound(0)), area, Transition::Past, |scene| {
+            scene.shapes.push(Shape::Clip(None))
+        });
         page.shapes.push(Shape::Clip(None));
         page.put(scene, [20.0, 30.0]);
         page.shapes.remove(0);

@@ -22,13 +22,13 @@ const MOST_IN_ROUND: usize = 6;
 const TRIES: usize = 6;
 
 /// A take's number and a question about it.
-pub type Asked = (usize, Question);
+pub type TakeQuestion = (usize, Question);
 
 /// The questions about a lesson's takes, without duplicates; none about a faulty search. A seed always gives
 /// the same ones.
-pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<Asked> {
+pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<TakeQuestion> {
     let mut random = Random::new(seed);
-    let mut pool: Vec<Asked> = Vec::new();
+    let mut pool: Vec<TakeQuestion> = Vec::new();
     for (number, take) in
         takes.iter().enumerate().filter(|(_, take)| take.recording.parameters.fault.is_none())
     {
@@ -55,13 +55,13 @@ pub fn pool(lesson: &Lesson, takes: &[Take], seed: u64) -> Vec<Asked> {
 /// A few questions of a pool, in order: first those about the whole search, because any step might give them
 /// away; ideas last, because their explanations may give away a step. None reveals the answer of a later one,
 /// and yes and no are balanced.
-pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
-    let mut left: Vec<&Asked> = pool.iter().collect();
+pub fn round(pool: &[TakeQuestion], random: &mut Random) -> Vec<TakeQuestion> {
+    let mut left: Vec<&TakeQuestion> = pool.iter().collect();
     random.shuffle(&mut left);
     let mut kinds: Vec<(usize, Ask)> = pool.iter().map(|(take, question)| (*take, question.ask)).collect();
     kinds.sort_unstable();
     kinds.dedup();
-    let mut chosen: Vec<&Asked> = Vec::new();
+    let mut chosen: Vec<&TakeQuestion> = Vec::new();
     // One of each kind before a second of any.
     for turn in 0..EACH_IN_ROUND {
         for &(take, ask) in
@@ -75,12 +75,12 @@ pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
             if turn > 0 && chosen.len() >= MOST_IN_ROUND && !matches!(said, Some(Answer::YesNo(_))) {
                 continue;
             }
-            let fits = |other: &&&Asked| {
+            let fits = |other: &&&TakeQuestion| {
                 (other.0, other.1.ask) == (take, ask)
                     && chosen.iter().all(|before| go_together(before, other))
             };
             // The opposite of the first answer.
-            let other = |asked: &&&Asked| {
+            let other = |asked: &&&TakeQuestion| {
                 matches!(
                     (said, asked.1.answer),
                     (Some(Answer::YesNo(said)), Answer::YesNo(other)) if said != other
@@ -98,7 +98,7 @@ pub fn round(pool: &[Asked], random: &mut Random) -> Vec<Asked> {
 
 /// Whether two questions can be asked in one round: they differ, and neither text reveals the other's answer,
 /// as a slot question reveals the ballot.
-fn go_together((take, one): &Asked, (other_take, other): &Asked) -> bool {
+fn go_together((take, one): &TakeQuestion, (other_take, other): &TakeQuestion) -> bool {
     let is_apart = take != other_take
         || one.tells() != other.tells()
         || [one, other].iter().any(|one| one.ask.is_about_all() || one.ask.is_idea());

@@ -8,7 +8,7 @@ use super::super::lessons::{Choice, LESSONS, Lesson, Take, named};
 use super::super::picture::page::{areas, inside, progress};
 use super::super::picture::scene::Shape as Drawn;
 use super::super::picture::{Panel, Scene, Target, View, comparison, draw, page};
-use super::super::questions::pool::{Asked, EACH_IN_ROUND};
+use super::super::questions::pool::{EACH_IN_ROUND, TakeQuestion};
 use super::super::questions::{About, Answer, Ask, Pointed, Question, Reply};
 use super::*;
 use crate::algorithms::Baseline;
@@ -24,7 +24,7 @@ fn takes(lesson: &Lesson) -> Vec<Take> {
 fn a_round_is_another_one_each_time_and_asks_nothing_twice() {
     for lesson in &LESSONS {
         let takes = takes(lesson);
-        let rounds: Vec<Vec<Asked>> = (0..6).map(|seed| lesson.round(&takes, seed)).collect();
+        let rounds: Vec<Vec<TakeQuestion>> = (0..6).map(|seed| lesson.round(&takes, seed)).collect();
         assert_eq!(rounds[3], lesson.round(&takes, 3), "a seed gives the same round each time");
         for (seed, round) in rounds.iter().enumerate() {
             let what: BTreeSet<_> = round
@@ -58,7 +58,7 @@ fn a_round_is_another_one_each_time_and_asks_nothing_twice() {
                 }
             }
         }
-        let texts = |round: &[Asked]| {
+        let texts = |round: &[TakeQuestion]| {
             round
                 .iter()
                 .map(|(_, question)| (question.at, question.text.clone(), question.options.clone()))

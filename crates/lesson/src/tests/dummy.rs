@@ -15,11 +15,11 @@ use crate::knn::Descriptor;
 use crate::lessons::{Choice, LESSONS, Lesson, Search, Shows, Take};
 use crate::moments::Selection;
 use crate::palette::LIGHT;
-use crate::paper::{Theme, handout};
 use crate::picture::page::{Layout, page};
 use crate::picture::scene::{Area, Ink};
 use crate::picture::sentence::sentence;
 use crate::picture::{Film, Panel, Scene, View, draw};
+use crate::print::{Theme, handout};
 use crate::questions::{Ask, Pick, Question};
 use crate::recording::Marks;
 

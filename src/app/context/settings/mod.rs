@@ -84,7 +84,7 @@ struct Stored {
 }
 
 /// The result of reading the file.
-enum Found {
+enum ReadSettings {
     Nothing,
     This(Content),
     /// Written by a later version; a sentence with both schema versions and the program's.
@@ -95,17 +95,19 @@ enum Found {
     Unreadable(String),
 }
 
-fn find(path: &Path) -> Found {
+fn find(path: &Path) -> ReadSettings {
     let text = match files::read_small(path, MOST_BYTES) {
-        Err(why) if why.kind() == io::ErrorKind::NotFound => return Found::Nothing,
-        Err(why) if why.kind() == io::ErrorKind::FileTooLarge => return Found::Damaged(why.to_string()),
-        Err(why) => return Found::Unreadable(why.to_string()),
+        Err(why) if why.kind() == io::ErrorKind::NotFound => return ReadSettings::Nothing,
+        Err(why) if why.kind() == io::ErrorKind::FileTooLarge => {
+            return ReadSettings::Damaged(why.to_string());
+        }
+        Err(why) => return ReadSettings::Unreadable(why.to_string()),
         Ok(text) => text,
     };
     match serde_json::from_slice::<Stored>(&text) {
-        Err(why) => Found::Damaged(why.to_string()),
-        Ok(stored) if stored.format != FORMAT => Found::Damaged("it holds something else".to_owned()),
-        Ok(stored) if stored.schema_version > SCHEMA_VERSION => Found::Later(format!(
+        Err(why) => ReadSettings::Damaged(why.to_string()),
+        Ok(stored) if stored.format != FORMAT => ReadSettings::Damaged("it holds something else".to_owned()),
+        Ok(stored) if stored.schema_version > SCHEMA_VERSION => ReadSettings::Later(format!(
             "a later version of Warpscope ({}) wrote the settings (schema {}, and {SCHEMA_VERSION} is the \
              last that is read here): this window has its own and keeps none; open that version, or remove \
              the file: {}",
@@ -113,7 +115,7 @@ fn find(path: &Path) -> Found {
             stored.schema_version,
             path.display()
         )),
-        Ok(stored) => Found::This(Content { state: stored.state, last: stored.last }),
+        Ok(stored) => ReadSettings::This(Content { state: stored.state, last: stored.last }),
     }
 }
 
@@ -197,22 +199,24 @@ pub fn begin(folder: &Path) -> Beginning {
         Kept { folder: folder.to_owned(), base: Content::default(), writes: true, patience: PATIENCE };
     let mut is_first = false;
     let found = match find(&path) {
-        Found::Nothing => {
+        ReadSettings::Nothing => {
             is_first = true;
             None
         }
-        Found::This(content) => Some((content.to_state(), content.last.filter(|last| !last.is_empty()))),
-        Found::Later(sentence) => {
+        ReadSettings::This(content) => {
+            Some((content.to_state(), content.last.filter(|last| !last.is_empty())))
+        }
+        ReadSettings::Later(sentence) => {
             warnings.push(sentence);
             kept.writes = false;
             None
         }
-        Found::Unreadable(why) => {
+        ReadSettings::Unreadable(why) => {
             warnings.push(unreadable(&why, &path));
             kept.writes = false;
             None
         }
-        Found::Damaged(why) => {
+        ReadSettings::Damaged(why) => {
             let aside = set_aside(&path).ok().flatten().unwrap_or(path);
             warnings.push(format!(
                 "the settings cannot be read, so the window opens as the first time ({why}); they are set \
@@ -260,14 +264,14 @@ impl Kept {
         let path = state_path(&self.folder);
         let _alone = alone(&self.folder, self.patience);
         let content = match find(&path) {
-            Found::This(theirs) => merge(&self.base, &mine, &theirs),
-            Found::Nothing => mine.clone(),
-            Found::Later(sentence) => {
+            ReadSettings::This(theirs) => merge(&self.base, &mine, &theirs),
+            ReadSettings::Nothing => mine.clone(),
+            ReadSettings::Later(sentence) => {
                 self.writes = false;
                 return Err(sentence);
             }
-            Found::Unreadable(why) => return Err(unreadable(&why, &path)),
-            Found::Damaged(_) => {
+            ReadSettings::Unreadable(why) => return Err(unreadable(&why, &path)),
+            ReadSettings::Damaged(_) => {
                 set_aside(&path).map_err(|why| cannot_keep(&why, &self.folder))?;
                 mine.clone()
             }

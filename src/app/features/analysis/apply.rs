@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::state::{Against, Analysed, AnalysisAction, AnalysisKind};
-use super::{Asked, Comparison, LabelColumn, Neighbours, Question, compare, label_column, work};
+use super::{AnalysisRequest, Comparison, LabelColumn, Neighbours, Question, compare, label_column, work};
 use crate::app::context::app::{App, EXPORT, Exporting, Feature, Written};
 use crate::app::features::chooser::state::AskedBy;
 use crate::app::jobs::table::{Kind, Slot};
@@ -95,7 +95,7 @@ impl App {
             let view = &self.state.analysis;
             let labels = question.cloud.file().zip(label_column(view, &self.session));
             let labels = labels.map(|(path, (key, title))| LabelColumn { path: path.to_owned(), key, title });
-            Ok(Asked { question, labels, eps: view.eps()? })
+            Ok(AnalysisRequest { question, labels, eps: view.eps()? })
         });
         match asked {
             Err(why) => self.session.log.error(About::Analysis, why),

@@ -31,7 +31,7 @@ pub mod state;
 
 /// An analysis request.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct AnalysisRequest {
     pub question: Question,
     pub labels: Option<LabelColumn>,
     /// Maximum distance of near-duplicates, in the metric's unit.
@@ -63,12 +63,20 @@ pub fn label_column(view: &AnalysisView, session: &Session) -> Option<(String, S
 /// # Errors
 /// Why the neighbours could not be found, as a sentence. An unusable label column fails only its own
 /// analysis.
-pub fn work(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Result<Option<Analysed>, String> {
+pub fn work(
+    asked: &AnalysisRequest,
+    resident: &Resident,
+    progress: &dyn Progress,
+) -> Result<Option<Analysed>, String> {
     settled(analysed(asked, resident, progress))
 }
 
-fn analysed(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Result<Analysed, Failure> {
-    let Asked { question, labels, eps } = asked;
+fn analysed(
+    asked: &AnalysisRequest,
+    resident: &Resident,
+    progress: &dyn Progress,
+) -> Result<Analysed, Failure> {
+    let AnalysisRequest { question, labels, eps } = asked;
     let cloud = &question.cloud;
     // Before the search, which may take long.
     let column = labels.as_ref().map(|of| {
@@ -106,7 +114,7 @@ fn analysed(asked: &Asked, resident: &Resident, progress: &dyn Progress) -> Resu
 
 /// A sentence for each analysis.
 fn said(
-    asked: &Asked,
+    asked: &AnalysisRequest,
     graph: &KnnGraph<'_>,
     all: &Analysis,
     (labels, classified, unlabelled): (Option<&str>, Option<&Classified>, Option<String>),
@@ -435,13 +443,13 @@ mod tests {
 
     /// Two clusters on a line with one label each; one row of the first has the other label, and one row
     /// occurs twice.
-    fn asked(folder: &TempDir, labels: &str) -> Asked {
+    fn asked(folder: &TempDir, labels: &str) -> AnalysisRequest {
         let path = file_in(folder, "a.csv", "x,kind\n0,a\n1,a\n2,a\n3.5,b\n100,b\n101,b\n102,b\n102,b\n");
         let source = Source::File { path: path.clone(), columns: ColumnChoice::Named(vec!["x".to_owned()]) };
         let cloud = Arc::new(crate::cloud::load(&source, false, &Silent).expect("a cloud"));
         let spec = RunSpec { exclude_self: true, ..RunSpec::new(source, QuerySpec::All, 3) };
         let labels = Some(LabelColumn { path, key: labels.to_owned(), title: labels.to_owned() });
-        Asked { question: Question { cloud, spec }, labels, eps: 0.0 }
+        AnalysisRequest { question: Question { cloud, spec }, labels, eps: 0.0 }
     }
 
     #[test]
@@ -504,7 +512,7 @@ mod tests {
     #[test]
     fn it_can_be_cancelled() {
         let folder = folder();
-        let asked = Asked { labels: None, ..asked(&folder, "kind") };
+        let asked = AnalysisRequest { labels: None, ..asked(&folder, "kind") };
         assert!(work(&asked, &Resident::default(), &AtomicBool::new(true)).expect("no failure").is_none());
     }
 

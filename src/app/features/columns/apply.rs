@@ -64,7 +64,7 @@ impl App {
         let told = self
             .session
             .listed_beside()
-            .map_or([None; 2], |beside| telling::told_by(beside, &self.session.roles));
+            .map_or([None; 2], |beside| answer_summary::label_and_name(beside, &self.session.roles));
         let key_of = |name: &str| {
             column_keys(known.columns.iter().map(|column| column.name.as_str()))
                 .find(|(of, _)| *of == name)

@@ -13,7 +13,7 @@ use crate::app::features::analysis::state::AnalysisKind;
 use crate::app::features::chooser::state::AskedBy;
 use crate::app::features::color::state::channel::Colored;
 use crate::app::features::lesson::state::files::{LessonFile, RangeDraft};
-use crate::app::features::picking::state::Beside;
+use crate::app::features::picking::state::OtherColumns;
 use crate::app::jobs::table::{AtExit, Kind, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::{Layout, Level, Picture, PictureDraft, title_of};
@@ -333,7 +333,7 @@ impl App {
         let cloud = &answered.record.cloud;
         // Known from other rows of the file.
         let has_none = self.session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
-        let has_none = has_none.and_then(Beside::others).is_some_and(|others| others.total == 0);
+        let has_none = has_none.and_then(OtherColumns::others).is_some_and(|others| others.total == 0);
         let without = ", without the file's other columns";
         match self.session.listed_beside().map(|beside| &*beside.found) {
             Some(Ok(others)) if others.columns.len() < others.total => {

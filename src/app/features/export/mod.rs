@@ -14,7 +14,7 @@ use std::sync::Arc;
 use super::analysis::state::{Against, Analysed, AnalysisKind, Leaking};
 use super::color::state::channel::{Channel, Whose};
 use super::picking::lookup;
-use super::picking::state::{Beside, Others};
+use super::picking::state::{OtherColumns, Others};
 use super::runs::state::Compared;
 use crate::app::model::Answered;
 use crate::app::model::log::Entry;
@@ -35,7 +35,7 @@ pub enum PaneData {
     /// Selected rows with all known values.
     Rows(Box<Selected>),
     /// The picked query's neighbours, with the file's other columns.
-    Neighbors(Answered, Option<Beside>),
+    Neighbors(Answered, Option<OtherColumns>),
     AllNeighbors(Arc<RunRecord>),
     /// The analysis of all rows, and comparisons.
     Analysis(Arc<Analysed>, Vec<Arc<Against>>),
@@ -215,14 +215,14 @@ impl Selected {
     ///
     /// # Errors
     /// Why they cannot be read.
-    pub fn beside(&self, progress: &dyn Progress) -> Result<Option<Beside>, String> {
+    pub fn beside(&self, progress: &dyn Progress) -> Result<Option<OtherColumns>, String> {
         if !matches!(self.cloud.source(), Source::File { .. }) {
             return Ok(None);
         }
         let records =
             lookup::records(&self.cloud, &self.rows, progress).map_err(|why| why.to_string()).flatten()?;
         let others = Others::all(&self.cloud, records);
-        Ok(Some(Beside {
+        Ok(Some(OtherColumns {
             cloud: Arc::clone(&self.cloud),
             rows: self.rows.to_vec(),
             found: Arc::new(Ok(others)),
@@ -231,7 +231,7 @@ impl Selected {
 
     /// Columns: `row`, coordinates, the file's other columns, k-th distance and counters of rows that were
     /// queries, and the colouring value unless another column contains it.
-    pub fn table<'a>(&'a self, beside: Option<&'a Beside>) -> Table<'a> {
+    pub fn table<'a>(&'a self, beside: Option<&'a OtherColumns>) -> Table<'a> {
         let rows = &*self.rows;
         let mut table = tables::points(&self.cloud, Some(rows));
         if let Some(beside) = beside {

@@ -10,9 +10,9 @@ use crate::app::model::{Actions, Command, Field, FieldError, Session, State};
 use crate::cloud::Source;
 use crate::lesson::Recording;
 use crate::lesson::algorithms::Baseline;
+use crate::lesson::edits::Edits;
 use crate::lesson::fault::{self, FAULTS, Fault, Row, known_by};
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA, Search, Shows, named};
-use crate::lesson::touched::Touched;
 use crate::text;
 
 pub fn panel_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palette, actions: &mut Actions) {
@@ -250,7 +250,7 @@ fn open_cloud_ui(ui: &mut Ui, is_open: bool, draft: &mut LessonDraft) {
     );
     if response.on_hover_text(about).on_disabled_hover_text(about).changed() {
         // Row and moved points refer to other data.
-        (draft.row, draft.touched) = (String::new(), Touched::default());
+        (draft.row, draft.touched) = (String::new(), Edits::default());
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::state::session::{Asked, Breaking, LessonDraft, Own};
+use super::state::session::{Breaking, ExplorerProblem, LessonDraft, Own};
 use crate::engines::cuda::Cuda;
 use crate::knn::{Queries, Setup};
 use crate::lesson::LessonError;
@@ -50,7 +50,7 @@ pub fn record(
 }
 
 /// The search of the lesson on the user's own data: a query of a file, or else a row of the cloud.
-pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: Asked) -> Own {
+pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: ExplorerProblem) -> Own {
     let order = question.order;
     match question.query {
         Some(query) => {

@@ -15,7 +15,9 @@ use crate::cloud::{PointCloud, query_point};
 use crate::engines::registry;
 use crate::progress::Silent;
 use crate::run::analysis::TheoryCurve;
-use crate::run::{Ask, Asker, EngineChoice, QuerySpec, Reply, RunError, RunRecord, RunSpec, planner};
+use crate::run::{
+    Ask, EngineChoice, LiveQueryWorker, QuerySpec, Reply, RunError, RunRecord, RunSpec, planner,
+};
 
 pub static FEATURE: Feature = Feature {
     apply: |app, action| {
@@ -308,7 +310,7 @@ impl App {
 pub static THEORY: Kind<App, Answered, TheoryCurve> = Kind::new(Slot::Theory, "theory", App::theory_done);
 
 /// The live query worker as a source of events.
-pub struct Asks(pub Arc<Asker>);
+pub struct Asks(pub Arc<LiveQueryWorker>);
 
 impl Row<App> for Asks {
     fn next(&mut self) -> Option<(Applied<App>, bool)> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::app::model::{FileState, LeftOut, file_name};
 use crate::cloud::formats::{self, Guess, Guessed, Reason};
-use crate::cloud::{CloudError, PointCloud, Source, Unchosen, load_queries, load_unchosen};
+use crate::cloud::{AutoColumns, CloudError, PointCloud, Source, load_queries, load_unchosen};
 use crate::knn::Metric;
 use crate::progress::Progress;
 use crate::run::Declared;
@@ -49,7 +49,7 @@ impl LoadJob {
     /// are noticed.
     pub fn work(&self, progress: &dyn Progress) -> (Loaded, Option<FileState>) {
         let file = FileState::of(&self.source);
-        let how = if self.guesses { Unchosen::Guess } else { Unchosen::Usual };
+        let how = if self.guesses { AutoColumns::Inferred } else { AutoColumns::AllNumeric };
         let loaded = match &self.data {
             None => load_unchosen(&self.source, how, self.drop_nonfinite, progress),
             Some(data) => {

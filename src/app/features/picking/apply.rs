@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::lookup::{self, Lookup};
-use super::state::{Beside, Eye, Found, PickAction, Purpose, Region, Sight, Tool, Within};
+use super::state::{Eye, OtherColumns, PickAction, Purpose, Region, RowColumns, Sight, Tool, Within};
 use crate::app::context::app::{App, Feature};
 use crate::app::features::selection::state::{Choice, Hovered, SelectAction};
 use crate::app::jobs::table::{Kind, Slot};
@@ -51,11 +51,11 @@ pub static HOVER: Kind<App, (Purpose, PaneKind), Option<Picked>> =
     Kind::new(Slot::Hover, "pick", App::picked);
 
 /// The file's other columns for the hovered point.
-pub static LOOKUP: Kind<App, lookup::Asked, Result<Found, FormatError>> =
+pub static LOOKUP: Kind<App, lookup::LookupRequest, Result<RowColumns, FormatError>> =
     Kind::new(Slot::Lookup, "record", |app, asked, outcome| app.handles.lookup.take(&asked, outcome));
 
 /// The file's other columns for the listed neighbours.
-pub static BESIDE: Kind<App, lookup::Asked, Result<Found, FormatError>> =
+pub static BESIDE: Kind<App, lookup::LookupRequest, Result<RowColumns, FormatError>> =
     Kind::new(Slot::Beside, "record", |app, asked, outcome| app.handles.beside.take(&asked, outcome));
 
 impl App {
@@ -163,7 +163,7 @@ impl App {
         match self.handles.beside.known(cloud, &rows) {
             Some(found) => {
                 self.session.beside =
-                    Some(Beside { cloud: Arc::clone(cloud), rows, found: Arc::clone(found) })
+                    Some(OtherColumns { cloud: Arc::clone(cloud), rows, found: Arc::clone(found) })
             }
             None => {
                 if let Some(asked) = self.handles.beside.ask(cloud, &rows) {

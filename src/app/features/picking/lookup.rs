@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
-use super::state::{Found, MOST, Others};
+use super::state::{MOST, Others, RowColumns};
 use crate::app::jobs::task::Outcome;
 use crate::cloud::PointCloud;
 use crate::cloud::formats::{FormatError, Marks, Records, records_by_marks};
@@ -15,7 +15,7 @@ type Key = (*const PointCloud, Vec<u32>);
 #[derive(Default)]
 pub struct Lookup {
     /// The weak pointer keeps the cloud's address from being reused.
-    known: HashMap<Key, (Weak<PointCloud>, Arc<Found>)>,
+    known: HashMap<Key, (Weak<PointCloud>, Arc<RowColumns>)>,
     /// Cells added to `known` since it was last emptied.
     kept: usize,
     /// The rows being read.
@@ -34,7 +34,7 @@ fn read(
     rows: &[u32],
     marks: &Marks,
     progress: &dyn Progress,
-) -> Result<Found, FormatError> {
+) -> Result<RowColumns, FormatError> {
     Ok(records_from(cloud, rows, marks, progress)?.map(|records| Others::of(cloud, records)))
 }
 
@@ -70,18 +70,18 @@ fn records_from(
 
 /// A request for other columns of rows.
 #[derive(Clone)]
-pub struct Asked {
+pub struct LookupRequest {
     cloud: Arc<PointCloud>,
     rows: Vec<u32>,
     marks: Arc<Marks>,
 }
 
-impl Asked {
+impl LookupRequest {
     /// Reads the rows' other columns from the file.
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn read(&self, progress: &dyn Progress) -> Result<Found, FormatError> {
+    pub fn read(&self, progress: &dyn Progress) -> Result<RowColumns, FormatError> {
         read(&self.cloud, &self.rows, &self.marks, progress)
     }
 }
@@ -89,15 +89,19 @@ impl Asked {
 impl Lookup {
     /// A request for other columns, unless they are known or being read. It counts as being read from now on,
     /// and replaces an earlier request.
-    pub fn ask(&mut self, cloud: &Arc<PointCloud>, rows: &[u32]) -> Option<Asked> {
+    pub fn ask(&mut self, cloud: &Arc<PointCloud>, rows: &[u32]) -> Option<LookupRequest> {
         if cloud.file().is_none() || self.known(cloud, rows).is_some() || self.is_reading(cloud, rows) {
             return None;
         }
         self.reading = Some((Arc::clone(cloud), rows.to_vec()));
-        Some(Asked { cloud: Arc::clone(cloud), rows: rows.to_vec(), marks: Arc::clone(&self.marks) })
+        Some(LookupRequest { cloud: Arc::clone(cloud), rows: rows.to_vec(), marks: Arc::clone(&self.marks) })
     }
 
-    pub fn take(&mut self, Asked { cloud, rows, .. }: &Asked, outcome: Outcome<Result<Found, FormatError>>) {
+    pub fn take(
+        &mut self,
+        LookupRequest { cloud, rows, .. }: &LookupRequest,
+        outcome: Outcome<Result<RowColumns, FormatError>>,
+    ) {
         self.reading = None;
         let found = match outcome {
             Ok(Ok(found)) => found,
@@ -116,7 +120,7 @@ impl Lookup {
     }
 
     /// The other columns of rows that were read together.
-    pub fn known(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> Option<&Arc<Found>> {
+    pub fn known(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> Option<&Arc<RowColumns>> {
         self.known.get(&key(cloud, rows)).map(|(_, found)| found)
     }
 

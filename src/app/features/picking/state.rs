@@ -79,19 +79,19 @@ pub enum PickAction {
 // Other columns of points.
 
 /// Other columns of rows, or why they are unavailable.
-pub type Found = Result<Others, String>;
+pub type RowColumns = Result<Others, String>;
 
 /// Other columns of rows: those that are not axes.
 #[derive(Clone, Debug)]
-pub struct Beside {
+pub struct OtherColumns {
     /// The cloud that `rows` index.
     pub cloud: Arc<PointCloud>,
     pub rows: Vec<u32>,
     /// In the same order.
-    pub found: Arc<Found>,
+    pub found: Arc<RowColumns>,
 }
 
-impl Beside {
+impl OtherColumns {
     pub fn is_of(&self, cloud: &Arc<PointCloud>, rows: &[u32]) -> bool {
         Arc::ptr_eq(&self.cloud, cloud) && self.rows == rows
     }

@@ -7,7 +7,7 @@ use super::state::{NameSearch, RowNames};
 use crate::app::context::app::{App, Feature};
 use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
-use crate::app::model::telling;
+use crate::app::model::answer_summary;
 use crate::cloud::formats::{Cell, ColumnKind, FormatError, Marks, columns_of, records, records_of_columns};
 use crate::memory;
 use crate::progress::Progress;
@@ -48,7 +48,7 @@ impl App {
         let is_text = |heading: &&str| {
             known.columns.iter().any(|column| column.name == **heading && column.kind == ColumnKind::Text)
         };
-        let [kind, name] = telling::told_by(beside, &self.session.roles)
+        let [kind, name] = answer_summary::label_and_name(beside, &self.session.roles)
             .map(|heading| heading.filter(is_text).map(str::to_owned));
         let columns = [name, kind];
         if columns[0].is_none()

@@ -14,7 +14,7 @@ use crate::app::model::{Draft, Ended, SessionFile};
 use crate::app::prelude::*;
 use crate::progress::Progress;
 use crate::run::recording::{self, Points, Recorded, Recording, RecordingError};
-use crate::run::{EngineChoice, RunRecord, RunSpec, SomeRun};
+use crate::run::{EngineChoice, LoadedRun, RunRecord, RunSpec};
 use crate::{export, text};
 
 pub static FEATURE: Feature = Feature {
@@ -66,7 +66,7 @@ impl App {
     /// Adds a finished run to the list.
     pub(in crate::app) fn keep_run(&mut self, record: &Arc<RunRecord>) {
         if self.session.runs.of_record(record).is_none() {
-            let id = self.session.runs.add(None, false, SomeRun::Whole(Arc::clone(record)), None);
+            let id = self.session.runs.add(None, false, LoadedRun::Whole(Arc::clone(record)), None);
             if self.asked_to_run {
                 self.session.runs.note_unsaved(id);
             }
@@ -93,14 +93,14 @@ impl App {
         let run = kept.run.clone();
         self.session.runs.cursor = Some(id);
         match run {
-            SomeRun::WithoutClouds { why, .. } => self
+            LoadedRun::WithoutClouds { why, .. } => self
                 .session
                 .log
                 .error(About::Run, format!("only timings and counters can be compared: {why}")),
-            SomeRun::Whole(record) if self.session.has_record(&record) => {
+            LoadedRun::Whole(record) if self.session.has_record(&record) => {
                 self.session.log.settle(About::Run);
             }
-            SomeRun::Whole(record) => {
+            LoadedRun::Whole(record) => {
                 self.session.log.settle(About::Run);
                 if !self.session.has_cloud(&record.cloud) {
                     let same = self

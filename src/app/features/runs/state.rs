@@ -12,7 +12,7 @@ use crate::knn::{Measure, Setup};
 use crate::run::analysis::{Band, band_of};
 use crate::run::compare::{Comparison, Histogram, Quantity, SavedRun, Spread, compare};
 use crate::run::recording::free_name;
-use crate::run::{Run, RunRecord, SomeRun, stats};
+use crate::run::{LoadedRun, Run, RunRecord, stats};
 use crate::text::sentence_case;
 
 /// The chart below a comparison.
@@ -116,7 +116,7 @@ pub struct KeptRun {
     pub name: String,
     /// Whether the run stays when the list gets long.
     pub pinned: bool,
-    pub run: SomeRun,
+    pub run: LoadedRun,
     /// The spread of its total search times over repeats.
     pub search: Spread,
     /// The recording that it was opened from.
@@ -163,7 +163,7 @@ impl RunList {
     }
 
     /// The run in the list that equals one of a recording.
-    pub fn same(&self, run: &SomeRun) -> Option<RunId> {
+    pub fn same(&self, run: &LoadedRun) -> Option<RunId> {
         let same = |kept: &&KeptRun| {
             let known = &kept.run;
             known.head() == run.head()
@@ -175,7 +175,13 @@ impl RunList {
     }
 
     /// Adds a run as the newest.
-    pub fn add(&mut self, name: Option<String>, pinned: bool, run: SomeRun, from: Option<PathBuf>) -> RunId {
+    pub fn add(
+        &mut self,
+        name: Option<String>,
+        pinned: bool,
+        run: LoadedRun,
+        from: Option<PathBuf>,
+    ) -> RunId {
         self.last += 1;
         let name = self.free_name(&name.unwrap_or_else(|| run.head().title()), self.last);
         let repeats = stats::search_ms(run.samples());
@@ -194,13 +200,13 @@ impl RunList {
     /// Attaches an opened cloud to the runs that searched it and whose recording lacks the points.
     pub fn complete(&mut self, cloud: &Arc<PointCloud>) {
         for kept in &mut self.runs {
-            if let SomeRun::WithoutClouds { run, .. } = &kept.run
+            if let LoadedRun::WithoutClouds { run, .. } = &kept.run
                 && run.query_cloud.is_none()
                 && (&run.cloud.fingerprint, run.cloud.rows) == (cloud.fingerprint(), cloud.len() as u64)
             {
                 let mut run = Run::clone(run);
                 run.head.spec.data = cloud.source().clone();
-                kept.run = SomeRun::Whole(Arc::new(run.with_clouds(Arc::clone(cloud), None)));
+                kept.run = LoadedRun::Whole(Arc::new(run.with_clouds(Arc::clone(cloud), None)));
             }
         }
     }
@@ -382,7 +388,7 @@ mod tests {
         let mut list = RunList::default();
         let records: Vec<_> = (0..count).map(|_| record()).collect();
         for record in &records {
-            list.add(None, false, SomeRun::Whole(Arc::clone(record)), None);
+            list.add(None, false, LoadedRun::Whole(Arc::clone(record)), None);
         }
         (list, records)
     }
@@ -432,9 +438,9 @@ mod tests {
     fn a_shared_cloud_is_counted_once() {
         let mut list = RunList::default();
         let record = record();
-        list.add(None, false, SomeRun::Whole(Arc::clone(&record)), None);
+        list.add(None, false, LoadedRun::Whole(Arc::clone(&record)), None);
         let one = list.bytes();
-        list.add(None, false, SomeRun::Whole(Arc::new(RunRecord::clone(&record))), None);
+        list.add(None, false, LoadedRun::Whole(Arc::new(RunRecord::clone(&record))), None);
         assert_eq!(list.bytes() - one, one - size_of_val(record.cloud.points()));
         assert_eq!(list.trim_to(usize::MAX, one, None).len(), 1);
     }
@@ -482,9 +488,9 @@ mod tests {
     #[test]
     fn the_same_run_is_known_again() {
         let (list, records) = list(1);
-        assert_eq!(list.same(&SomeRun::Whole(Arc::new(RunRecord::clone(&records[0])))), Some(1));
+        assert_eq!(list.same(&LoadedRun::Whole(Arc::new(RunRecord::clone(&records[0])))), Some(1));
         let mut other = RunRecord::clone(&records[0]);
         other.samples[0].duration_ms += 1.0;
-        assert_eq!(list.same(&SomeRun::Whole(Arc::new(other))), None);
+        assert_eq!(list.same(&LoadedRun::Whole(Arc::new(other))), None);
     }
 }

@@ -126,7 +126,7 @@ mod tests {
         };
         session.selection = Selection::of_rows(vec![3, 4, 5, 9], Some(&record), "lasso in Plane");
         session.sets.keep(&session.selection.rows, "far away").expect("rows");
-        let id = session.runs.add(None, true, crate::run::SomeRun::Whole(Arc::clone(&record)), None);
+        let id = session.runs.add(None, true, crate::run::LoadedRun::Whole(Arc::clone(&record)), None);
         session.runs.chosen = [None, Some(id)];
         session.record = Some(record);
         SavedSession::of(&State::default(), &session)

@@ -2,7 +2,7 @@
 
 use crate::app::features::row_names::state::RowNames;
 use crate::app::model::answer::Answered;
-use crate::app::model::telling::distance_text;
+use crate::app::model::answer_summary::distance_text;
 use crate::cloud::PointCloud;
 use crate::run::analysis::Standing;
 use crate::text;

@@ -1,14 +1,14 @@
 //! Right panel: the picked query's answer, the selection, and the run.
 
+use crate::app::features::answer_summary::answer_summary;
 use crate::app::features::color::state::ColorMap;
 use crate::app::features::color::state::channel::Colored;
 use crate::app::features::live::place_ui;
 use crate::app::features::selection::state::SelectAction;
-use crate::app::features::telling::telling;
 use crate::app::look::{fact_ui, follow_ui, heading_ui, if_shuffled};
 use crate::app::model::distances::between;
 use crate::app::model::how::How;
-use crate::app::model::{Draft, Ended, Kinds, Telling};
+use crate::app::model::{AnswerSummary, Draft, Ended, Kinds};
 use crate::app::prelude::*;
 use crate::cloud::Source;
 use crate::knn::{Measure, Metric, Setup};
@@ -344,7 +344,7 @@ pub fn answer_ui(
     palette: &Palette,
     actions: &mut Actions,
 ) {
-    let telling = telling(ui, session, answered);
+    let telling = answer_summary(ui, session, answered);
     heading_ui(ui, "Answer");
     ui.add(Label::new(RichText::new(telling.sentence()).size(15.0)).wrap());
     if let Some(kinds) = &telling.kinds {
@@ -492,7 +492,7 @@ fn kind_ui(ui: &mut Ui, text: &str, color: Color32) {
 }
 
 /// A tick for each neighbour; the query is at the left end.
-fn distances_ui(ui: &mut Ui, telling: &Telling, palette: &Palette) {
+fn distances_ui(ui: &mut Ui, telling: &AnswerSummary, palette: &Palette) {
     let (Some(&nearest), Some(&farthest)) = (telling.distances.first(), telling.distances.last()) else {
         return;
     };

@@ -41,7 +41,7 @@ struct Origin {
     name: String,
     /// Index of the field in the schema.
     root: usize,
-    what: What,
+    what: ColumnSource,
     /// Whether f32 represents its numbers exactly.
     narrow: bool,
     /// Not a coordinate unless chosen.
@@ -50,7 +50,7 @@ struct Origin {
     moment: Option<Moment>,
 }
 
-enum What {
+enum ColumnSource {
     Number,
     /// One element of a fixed-size list, with the list's length.
     Element {
@@ -130,14 +130,19 @@ impl Layout {
                 };
                 let rank =
                     if place.is_some() { POINTS } else { rank(name, values::is_floating(kind), false) };
-                layout.append(root, field, rank, (0..of).map(|at| (column(at), What::Element { at, of })));
+                layout.append(
+                    root,
+                    field,
+                    rank,
+                    (0..of).map(|at| (column(at), ColumnSource::Element { at, of })),
+                );
                 layout.lists.insert(root, name.clone());
                 continue;
             }
             let structure = if let DataType::Struct(fields) = kind { values::axes(fields) } else { None };
             if let Some((degrees, found)) = structure {
                 let columns = axes(name, found.len(), degrees || geometry.is_some_and(Geometry::degrees));
-                points.push((root, columns.into_iter().zip(found.into_iter().map(What::Field))));
+                points.push((root, columns.into_iter().zip(found.into_iter().map(ColumnSource::Field))));
             } else if let Some(fractions) = values::is_nested(kind) {
                 let why = geometry
                     .map_or_else(|| "lists of lists, not of numbers".to_owned(), |_| unreadable("geometry"));
@@ -145,9 +150,9 @@ impl Layout {
                 layout.candidates.push(Candidate { name: name.clone(), rank, columns: Vec::new(), why });
             }
             let what = match kind {
-                kind if values::is_number(kind) => What::Number,
-                kind if values::is_text(kind) => What::Text,
-                kind => What::Other(shortened(kind)),
+                kind if values::is_number(kind) => ColumnSource::Number,
+                kind if values::is_text(kind) => ColumnSource::Text,
+                kind => ColumnSource::Other(shortened(kind)),
             };
             // Dates, booleans and the index of pandas are unlikely to be coordinates.
             let beside =
@@ -174,10 +179,10 @@ impl Layout {
         root: usize,
         field: &Field,
         rank: u8,
-        columns: impl Iterator<Item = (SheetColumn, What)>,
+        columns: impl Iterator<Item = (SheetColumn, ColumnSource)>,
     ) {
         let (start, narrow) = (self.columns.len(), values::fits_f32(field.data_type()));
-        let origin = |(column, what): (SheetColumn, What)| Origin {
+        let origin = |(column, what): (SheetColumn, ColumnSource)| Origin {
             name: column.name,
             root,
             what,
@@ -242,7 +247,7 @@ impl Layout {
             };
             input.claim(SheetColumn::claimed(vector.columns.len() as u64), "the columns")?;
             let cell = |(at, column): (usize, &SheetColumn)| {
-                (column.clone(), What::Cell { vector: self.vectors.len(), at })
+                (column.clone(), ColumnSource::Cell { vector: self.vectors.len(), at })
             };
             let columns: Vec<_> = vector.columns.iter().enumerate().map(cell).collect();
             self.append(root, field, rank, columns.into_iter());
@@ -263,12 +268,12 @@ impl Layout {
                 ..SheetColumn::numeric(position.name.clone())
             };
             match &position.what {
-                What::Number => column,
-                What::Element { .. } | What::Field(_) | What::Cell { .. } => {
+                ColumnSource::Number => column,
+                ColumnSource::Element { .. } | ColumnSource::Field(_) | ColumnSource::Cell { .. } => {
                     SheetColumn { element: true, ..column }
                 }
-                What::Text => SheetColumn { kind: ColumnKind::Text, ..column },
-                What::Other(kind) => {
+                ColumnSource::Text => SheetColumn { kind: ColumnKind::Text, ..column },
+                ColumnSource::Other(kind) => {
                     SheetColumn { kind: ColumnKind::Text, example: Some((0, kind.clone())), ..column }
                 }
             }
@@ -287,12 +292,12 @@ impl Layout {
     }
 
     pub fn is_text(&self, column: usize) -> bool {
-        matches!(self.columns[column].what, What::Text)
+        matches!(self.columns[column].what, ColumnSource::Text)
     }
 
     /// Whether the column has a supported type: numbers or text.
     pub fn is_read(&self, column: usize) -> bool {
-        !matches!(self.columns[column].what, What::Other(_))
+        !matches!(self.columns[column].what, ColumnSource::Other(_))
     }
 
     /// Reads the numbers of some columns, given in ascending order, row by row; null becomes NaN. `array`
@@ -326,20 +331,20 @@ impl Layout {
     ) -> Result<(), (usize, String)> {
         let of = |position: usize| &self.columns[selected[position]];
         match of(positions.start).what {
-            What::Element { of: length, .. } => {
+            ColumnSource::Element { of: length, .. } => {
                 let named = |why: String| {
                     format!("the list in column `{}` {why}", self.lists[&of(positions.start).root])
                 };
                 let each = |row: usize, list: &[f64]| {
                     for position in positions.clone() {
-                        if let What::Element { at, .. } = of(position).what {
+                        if let ColumnSource::Element { at, .. } = of(position).what {
                             rows[row * selected.len() + position] = list[at];
                         }
                     }
                 };
                 values::lists(array, length, each).map_err(|(row, why)| (row, named(why)))
             }
-            What::Number => {
+            ColumnSource::Number => {
                 values::numbers(array, rows.iter_mut().skip(positions.start).step_by(selected.len()))
                     .map_err(|why| (0, why))?;
                 // The same column again, if it was selected twice.
@@ -349,11 +354,11 @@ impl Layout {
                 }
                 Ok(())
             }
-            What::Field(_) => {
+            ColumnSource::Field(_) => {
                 let points =
                     array.as_struct_opt().ok_or_else(|| (0, "a structure changed its type".to_owned()))?;
                 for position in positions {
-                    let What::Field(field) = of(position).what else { continue };
+                    let ColumnSource::Field(field) = of(position).what else { continue };
                     values::numbers(
                         points.column(field),
                         rows.iter_mut().skip(position).step_by(selected.len()),
@@ -365,21 +370,21 @@ impl Layout {
                 }
                 Ok(())
             }
-            What::Cell { vector, .. } => {
+            ColumnSource::Cell { vector, .. } => {
                 let (vector, binary, mut numbers) =
                     (&self.vectors[vector], values::is_binary(array.data_type()), Vec::new());
                 for row in 0..array.len() {
                     let Some(bytes) = values::bytes(array, row) else { continue };
                     vector.read(bytes, binary, &mut numbers).map_err(|why| (row, why))?;
                     for position in positions.clone() {
-                        if let What::Cell { at, .. } = of(position).what {
+                        if let ColumnSource::Cell { at, .. } = of(position).what {
                             rows[row * selected.len() + position] = numbers[at];
                         }
                     }
                 }
                 Ok(())
             }
-            What::Text | What::Other(_) => Ok(()),
+            ColumnSource::Text | ColumnSource::Other(_) => Ok(()),
         }
     }
 }

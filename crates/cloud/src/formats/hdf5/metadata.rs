@@ -18,7 +18,7 @@ use crate::formats::{Entry, FormatError, Input, Result, State, printable};
 
 /// The data sets of a file.
 #[derive(Default)]
-pub(super) struct Found {
+pub(super) struct DataSets {
     pub parts: Vec<Entry>,
     /// The handle of each, if it could be opened.
     pub sets: Vec<Option<Dataset>>,
@@ -28,7 +28,7 @@ pub(super) struct Found {
 }
 
 /// Lists the data sets below the root, at most [`MAX_DATA_SETS`].
-pub(super) fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Found> {
+pub(super) fn list(file: &Hdf5File, input: &Input<'_>) -> Result<DataSets> {
     let root = file.root_group().map_err(|why| error(input, "HDF5", why))?;
     let mut walk = Walk {
         file,
@@ -36,7 +36,7 @@ pub(super) fn list(file: &Hdf5File, input: &Input<'_>) -> Result<Found> {
         above: Vec::new(),
         seen: HashSet::from([root.address()]),
         again: 0,
-        found: Found::default(),
+        found: DataSets::default(),
     };
     walk.group(&root, "")?;
     Ok(walk.found)
@@ -56,7 +56,7 @@ struct Walk<'w, 'i> {
     seen: HashSet<u64>,
     /// Number of links to groups that were already listed or not followed.
     again: usize,
-    found: Found,
+    found: DataSets,
 }
 
 impl Walk<'_, '_> {

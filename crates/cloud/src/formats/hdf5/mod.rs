@@ -17,7 +17,7 @@ use hdf5_reader::{
     ByteOrder, DEFAULT_MAX_CHUNK_BYTES, Dataset, Datatype, FilterRegistry, Hdf5File, OpenOptions, SliceInfo,
     SliceInfoElem,
 };
-use metadata::Found;
+use metadata::DataSets;
 
 use super::limits::{LZF, MAX_COLUMNS, MAX_HDF5_CHUNK, MAX_HDF5_VALUES};
 use super::lzf::Lzf;
@@ -141,7 +141,7 @@ struct Chosen {
 
 /// The named or the obvious data set, with its handle if it can be read.
 fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>)> {
-    let Found { mut parts, mut sets, states, more } = metadata::list(file, input)?;
+    let DataSets { mut parts, mut sets, states, more } = metadata::list(file, input)?;
     if more {
         let Some(name) = input.part() else {
             let why = format!("choose one with FILE:NAME; the first are {}", parts::list(&parts));

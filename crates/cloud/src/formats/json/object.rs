@@ -107,7 +107,7 @@ fn is_number(key: &str) -> bool {
 
 /// A member's content, by JSON type.
 #[derive(Debug, Default)]
-struct Found {
+struct Content {
     text: Option<String>,
     size: Option<Size>,
     /// The elements, if all are strings and were requested.
@@ -142,21 +142,21 @@ impl Member {
 }
 
 impl Accept for Member {
-    type Value = Found;
+    type Value = Content;
 
     const EXPECTED: &'static str = "a value";
 
-    fn scalar<E>(self, found: Unexpected<'_>) -> Result<Found, E> {
+    fn scalar<E>(self, found: Unexpected<'_>) -> Result<Content, E> {
         let text = if let Unexpected::Str(text) = found { Some(cell::name(text.as_bytes())) } else { None };
-        Ok(Found { text, ..Found::default() })
+        Ok(Content { text, ..Content::default() })
     }
 
-    fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<Found, A::Error> {
+    fn array<'de, A: SeqAccess<'de>>(self, mut seq: A) -> Result<Content, A::Error> {
         let mut size = Size { columns: 1, flat: true, ..Size::default() };
         let mut texts = Vec::new();
         while self.outer && size.flat {
             let Some(found) = seq.next_element_seed(Seed(Self::INNER))? else {
-                return Ok(Found { size: Some(size), texts, text: None });
+                return Ok(Content { size: Some(size), texts, text: None });
             };
             size.rows += 1;
             texts.extend(
@@ -176,16 +176,16 @@ impl Accept for Member {
         while seq.next_element::<IgnoredAny>()?.is_some() {
             size.rows += 1;
         }
-        Ok(Found { size: Some(size), ..Found::default() })
+        Ok(Content { size: Some(size), ..Content::default() })
     }
 
-    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Found, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Content, A::Error> {
         let mut size = Size { columns: 1, objects: true, flat: true, numbered: true, ..Size::default() };
         if !self.outer {
             while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
                 size.rows += 1;
             }
-            return Ok(Found { size: Some(size), ..Found::default() });
+            return Ok(Content { size: Some(size), ..Content::default() });
         }
         let mut keys = DefaultHasher::new();
         while let Some(key) = map.next_key::<String>()? {
@@ -195,7 +195,7 @@ impl Accept for Member {
             size.flat &= map.next_value_seed(Seed(Self::INNER))?.size.is_none();
         }
         size.keys = keys.finish();
-        Ok(Found { size: Some(size), ..Found::default() })
+        Ok(Content { size: Some(size), ..Content::default() })
     }
 }
 

@@ -9,7 +9,8 @@ use crate::cuda::Cuda;
 use crate::cuda::device::memory::launch;
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::step::{
-    Found, Gathering, IndexedShare, IndexedVisit, Queries, Shares, StoredShare, StoredVisit, step_share_entry,
+    Gathering, IndexedShare, IndexedVisit, Queries, SearchOutput, Shares, StoredShare, StoredVisit,
+    step_share_entry,
 };
 use crate::knn::{EngineError, EngineId};
 
@@ -132,7 +133,7 @@ impl Sharing {
         &self,
         stream: &Arc<CudaStream>,
         queries: Queries,
-        found: Found,
+        found: SearchOutput,
         shares: Shares,
     ) -> Result<(), DriverError> {
         // SAFETY: the warps of these queries were launched before, with these buffers.

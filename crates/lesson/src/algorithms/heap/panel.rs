@@ -12,7 +12,6 @@ use crate::engines::lockstep::{Key, PADDING, distance_of, index_of};
 use crate::knn::Problem;
 use crate::lessons::{Shows, Take};
 use crate::meter;
-use crate::paper::compared;
 use crate::picture::ballot::{Numbers, Table};
 use crate::picture::cells::{Cell, Grid, chip};
 use crate::picture::kinds::Entry;
@@ -20,8 +19,9 @@ use crate::picture::moment::{Vote, nearest};
 use crate::picture::page::Layout;
 use crate::picture::pen::{Scale, area, digits, faint, line, mono, sans, width};
 use crate::picture::plane::Plane;
-use crate::picture::scene::{Area, Font, Id, Ink, Point, Scene, Target, Way, What};
+use crate::picture::scene::{Area, Font, Id, Ink, Point, Scene, Target, TrackId, Transition};
 use crate::picture::{self, Film, Panel, View};
+use crate::print::compared;
 use crate::step::Step;
 use crate::text::thousands;
 
@@ -75,11 +75,13 @@ impl AlgorithmPictures for Metered {
         let of = |row: &meter::Row| {
             (
                 row.name,
-                meter::Way::ALL.map(|way| meter.number(row, way, &meter.all(way)).map(meter::words)).to_vec(),
+                meter::Transition::ALL
+                    .map(|way| meter.number(row, way, &meter.all(way)).map(meter::words))
+                    .to_vec(),
             )
         };
         compared(
-            &meter::Way::ALL.map(meter::Way::name),
+            &meter::Transition::ALL.map(meter::Transition::name),
             &meter::ROWS.iter().map(of).collect::<Vec<_>>(),
             out,
         )?;
@@ -258,7 +260,12 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
             draw(scene);
         } else {
             // Tracked within the lane's own heap: another lane may have the same key.
-            scene.thing(Id { what: What::Key(key), part: 1 + lane as usize }, node, Way::Past, draw);
+            scene.thing(
+                Id { what: TrackId::Key(key), part: 1 + lane as usize },
+                node,
+                Transition::Past,
+                draw,
+            );
         }
         let frame = if entry == heaps.holes[lane as usize] && sinks(heaps, lane, view) {
             Some(Ink::Candidate)
@@ -344,7 +351,7 @@ fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
     let end = recording
         .meter()
         .filter(|_| !view.asking)
-        .map_or(all, |meter| meter.all(meter::Way::ThreadAQuery).slots(dims) * width)
+        .map_or(all, |meter| meter.all(meter::Transition::ThreadAQuery).slots(dims) * width)
         .max(1);
     let long = |slots: u64| bar.width * slots as f32 / end as f32;
     scene.rect(bar, 2.0, Some(faint(Ink::Field, 0.6)), Some(line(faint(Ink::Line, 0.8), 0.8)));

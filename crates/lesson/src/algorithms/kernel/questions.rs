@@ -7,7 +7,7 @@ use crate::describe::{hex, key};
 use crate::engines::lockstep::distance_of;
 use crate::knn::network::Comparator;
 use crate::knn::theory;
-use crate::paper::distances_from_lane_0;
+use crate::print::distances_from_lane_0;
 use crate::questions::{Answer, Ask, Pick, Question};
 use crate::recording::Recording;
 use crate::state::State;

@@ -8,15 +8,15 @@ use super::state::{Buckets, Pass, most_passes};
 use super::{Chosen, RadixSelectStep};
 use crate::algorithms::{AlgorithmPictures, Baseline};
 use crate::lessons::{Shows, Take};
-use crate::paper::compared;
 use crate::picture::cells::Grid;
+use crate::picture::counter_table::{self, Bar};
 use crate::picture::kinds::{Entry, query_and};
 use crate::picture::moment::nearest;
 use crate::picture::page::Layout;
 use crate::picture::pen::{ROW, area, digits, faint, line, mono, sans, width};
 use crate::picture::scene::{Area, Font, Ink, Scene, Target};
-use crate::picture::tally::{self, Bar};
 use crate::picture::{Film, Panel, View, cloud};
+use crate::print::compared;
 use crate::step::Step;
 use crate::text::{ordinal, thousands};
 

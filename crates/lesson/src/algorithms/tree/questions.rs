@@ -7,7 +7,7 @@ use crate::algorithms::kernel::questions as kernel;
 use crate::algorithms::kernel::questions::of_kernel;
 use crate::describe::key;
 use crate::engines::lockstep::{PADDING, distance_of};
-use crate::paper::distances_from_lane_0;
+use crate::print::distances_from_lane_0;
 use crate::questions::{Answer, Ask, Pick, Question};
 use crate::recording::Recording;
 use crate::state::State;

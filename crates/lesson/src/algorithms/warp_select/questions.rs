@@ -5,7 +5,7 @@ use super::{Queued, WarpSelectStep};
 use crate::algorithms::AlgorithmQuestions;
 use crate::describe::key;
 use crate::engines::lockstep::{Key, PADDING, distance_of};
-use crate::paper::{distances_from_lane_0, keys_from_lane_0};
+use crate::print::{distances_from_lane_0, keys_from_lane_0};
 use crate::questions::{Answer, Ask, Pick, Question, Reply, slips};
 use crate::recording::Recording;
 use crate::state::State;

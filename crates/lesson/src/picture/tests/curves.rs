@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::super::meeting::{Dot, Meeting, Phase, Place, Side};
+use super::super::merge_inputs::{Dot, MergeInputs, Phase, Place, Side};
 use super::super::moment::is_bitonic;
 use super::super::scene::{Ink, Shape};
 use super::super::*;
 use super::{check, recorded, texts};
+use crate::edits::Edits;
 use crate::engines::lockstep::{Fault, Key, PADDING, index_of};
 use crate::lessons::{Choice, named};
 use crate::progress::Silent;
-use crate::touched::Touched;
 use crate::{Recording, Step};
 
 fn keys(dots: &[Dot]) -> Vec<Key> {
@@ -58,8 +58,8 @@ fn the_minimum_is_a_tent_of_the_smallest_keys_for_every_warp() {
             let k = (width * registers) as usize;
             let recording = recorded(&format!("uniform:n={},d=2", 4 * k), 3, k, width);
             for after in minima(&recording) {
-                let facing = Meeting::of(&seek(&recording, after - 1), false).unwrap();
-                let met = Meeting::of(&seek(&recording, after), false).unwrap();
+                let facing = MergeInputs::of(&seek(&recording, after - 1), false).unwrap();
+                let met = MergeInputs::of(&seek(&recording, after), false).unwrap();
                 assert_eq!((&facing.phase, &met.phase), (&Phase::Facing, &Phase::Kept));
                 assert_eq!(facing.crossings, met.crossings, "what is announced is what happens");
                 assert!(
@@ -91,7 +91,7 @@ fn the_minimum_is_a_tent_of_the_smallest_keys_for_every_warp() {
                 };
                 assert_eq!(sorted([&facing.buffer, &facing.result]), sorted([&met.kept, &met.lost]));
                 for layer in 1..=k.ilog2() as usize {
-                    let run = Meeting::of(&seek(&recording, after + layer), false).unwrap();
+                    let run = MergeInputs::of(&seek(&recording, after + layer), false).unwrap();
                     let Phase::Resorting { layer: shape, done, .. } = run.phase.clone() else {
                         panic!("{:?}", run.phase)
                     };
@@ -143,7 +143,7 @@ fn where_an_element_comes_from_is_hidden_from_those_who_are_asked() {
         (said.contains("cross"), said.contains("mirror"), heights(&scene, Ink::Intermediate).is_sorted())
     };
     assert_eq!((tells(false), tells(true)), ((true, true, true), (false, false, false)));
-    assert_eq!(Meeting::of(&cursor, true).unwrap().phase, Phase::Apart { sorted: Some(true) });
+    assert_eq!(MergeInputs::of(&cursor, true).unwrap().phase, Phase::Apart { sorted: Some(true) });
     assert!(
         heights(&shown(&cursor, true), Ink::Intermediate).is_sorted_by(|a, b| a >= b),
         "the intermediate result as it lies"
@@ -153,7 +153,7 @@ fn where_an_element_comes_from_is_hidden_from_those_who_are_asked() {
 #[test]
 fn lists_that_do_not_cross_are_said_not_to() {
     let typed: Vec<f32> = (17..=32).chain(1..=16).map(|key| key as f32).collect();
-    let choice = Choice { touched: Touched { keys: Some(typed), ..Touched::default() }, ..Choice::default() };
+    let choice = Choice { touched: Edits { keys: Some(typed), ..Edits::default() }, ..Choice::default() };
     let take = named("merge").unwrap().record(choice, &Silent).unwrap().remove(0);
     let after = minima(&take.recording).nth(1).unwrap();
     let said = |at: usize| texts(&shown(&seek(&take.recording, at), false)).join(" | ");
@@ -195,7 +195,7 @@ fn a_point_is_found_in_its_curve() {
             .flat_map(|at| [Target::Element(at), Target::Slot(at)])
             .chain((0..shape.n).map(Target::Point));
         for hover in hovers {
-            let meeting = Meeting::of(&cursor, false).unwrap();
+            let meeting = MergeInputs::of(&cursor, false).unwrap();
             let scene =
                 draw(Panel::Curves, &View { hover: Some(hover), ..View::of(&cursor, 14.0) }, [700.0, 400.0]);
             let rings = scene.shapes.iter().filter(|shape| {
@@ -254,12 +254,12 @@ fn without_the_mirror_it_is_no_tent() {
             "{facing}"
         );
         // Keys are lost where the smallest are in both lists.
-        let met = Meeting::of(&seek(&recording, after), false).unwrap();
+        let met = MergeInputs::of(&seek(&recording, after), false).unwrap();
         let loses = met.kept.iter().map(|dot| dot.key).max() > met.lost.iter().map(|dot| dot.key).min();
         assert!(!loses || !facing.contains("is smaller") && !facing.contains("are smaller"), "{facing}");
         lose += usize::from(loses && facing.contains("cross"));
         let cursor = seek(&recording, after);
-        let keys = keys(&Meeting::of(&cursor, false).unwrap().kept);
+        let keys = keys(&MergeInputs::of(&cursor, false).unwrap().kept);
         let top = (0..keys.len()).max_by_key(|&at| keys[at]).unwrap();
         let is_tent =
             keys[..=top].is_sorted() && keys[top..].is_sorted_by(|a, b| a >= b) && top + 1 < keys.len();
@@ -280,7 +280,7 @@ fn order_is_claimed_only_where_it_is() {
         let mut disordered = 0;
         for at in 1..=recording.len() {
             let cursor = seek(&recording, at);
-            let Some(meeting) = Meeting::of(&cursor, false) else { continue };
+            let Some(meeting) = MergeInputs::of(&cursor, false) else { continue };
             let said = texts(&shown(&cursor, false)).join(" | ");
             let [buffer, result] = [&meeting.buffer, &meeting.result].map(|list| keys(list).is_sorted());
             let falls = keys(&meeting.result).is_sorted_by(|a, b| a >= b);

@@ -4,7 +4,7 @@ use super::check;
 use crate::engines::lockstep::{PADDING, key_of};
 use crate::lessons::{Choice, LESSONS, Take, named};
 use crate::picture::motion::{MOST, Motion, Moving, Origin, eased, motions, offset};
-use crate::picture::scene::{Area, Drawing, Id, Ink, Line, Point, Scene, Shape, Spot, Way, What};
+use crate::picture::scene::{Area, Drawing, Id, Ink, Line, Point, Scene, Shape, Spot, TrackId, Transition};
 use crate::picture::*;
 use crate::progress::Silent;
 use crate::step::Step;
@@ -21,7 +21,7 @@ fn keys(places: &[(u32, f32, f32)]) -> Scene {
     for &(point, column, row) in places {
         let area = cell(column, row);
         scene.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Field.into()), line: None });
-        scene.thing(Id::of(What::Key(key_of(1.0, point))), area, Way::Past, |scene| {
+        scene.thing(Id::of(TrackId::Key(key_of(1.0, point))), area, Transition::Past, |scene| {
             scene.shapes.push(Shape::Rect { area, round: 1.0, fill: Some(Ink::Accent.into()), line: None });
         });
     }
@@ -108,7 +108,7 @@ fn lengths_of_what_becomes_something_else_change() {
     let curve = |points: Vec<Point>, radius: f32| {
         let line = Line { paint: Ink::Accent.into(), width: 1.0, dash: None };
         let mut scene = Scene::new(10.0, 10.0);
-        scene.thing(Id::of(What::Curve(0)), Area::default(), Way::Becomes, |scene| {
+        scene.thing(Id::of(TrackId::Curve(0)), Area::default(), Transition::Becomes, |scene| {
             scene.shapes.push(Shape::Path { points, line });
             scene.shapes.push(Shape::Dots {
                 centers: vec![[1.0, 1.0]],

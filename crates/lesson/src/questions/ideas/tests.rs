@@ -7,6 +7,7 @@ use crate::algorithms::heap::HeapStep;
 use crate::algorithms::radix_select::RadixSelectStep;
 use crate::algorithms::warp_select::WarpSelectStep;
 use crate::cloud::{self, Order, Source};
+use crate::edits::Edits;
 use crate::engines::lockstep::{Fault, registers_for};
 use crate::fault::row;
 use crate::knn::{Metric, Problem, Queries, Setup, network, theory};
@@ -15,7 +16,6 @@ use crate::meter::Way;
 use crate::own_data::Own;
 use crate::progress::Silent;
 use crate::step::{Pass, Step};
-use crate::touched::Touched;
 use crate::{State, record};
 
 /// The question that contains some words, of a lesson recorded with a choice.
@@ -348,7 +348,7 @@ fn nearest_first_one_merge_is_enough_for_any_number_of_points() {
             exclude_self: false,
             drop_zero_rows: false,
         };
-        let (query, none) = (Queries::Rows(vec![7]), Touched::default());
+        let (query, none) = (Queries::Rows(vec![7]), Edits::default());
         let own = |arrangement| Own { cloud: &cloud, queries: &query, query: 0, arrangement };
         let merges =
             |order| lesson.record_touched(own(order), setup, 32, &none, None).unwrap().recording.merges();
@@ -395,7 +395,7 @@ fn farthest_first(id: &str, n: u32, k: usize, width: u32) -> std::sync::Arc<Reco
         exclude_self: false,
         drop_zero_rows: false,
     };
-    let none = Touched::default();
+    let none = Edits::default();
     let own = Own {
         cloud: &cloud,
         queries: &Queries::Rows(vec![7]),

@@ -12,15 +12,17 @@ use super::record::{Recorded, broken, on_gpu, or_twin, own, record};
 use super::state::LessonAction;
 use super::state::files::{LessonFile, RangeDraft};
 use super::state::player::{Player, SPEEDS};
-use super::state::session::{Asked, Breaking, FileQuery, LessonDraft, Presenting, Touch, lesson_of};
+use super::state::session::{
+    Breaking, ExplorerProblem, FileQuery, LessonDraft, Presenting, Touch, lesson_of,
+};
 use crate::app::context::app::{App, EXPORT, Exporting, Feature, Written};
 use crate::app::jobs::table::{AtExit, Cancel, Kind, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::look::tokens::Palette;
 use crate::app::model::{About, Action, Activity, Command, Look, Mode, Picked};
 use crate::knn::Setup;
+use crate::lesson::edits::Edits;
 use crate::lesson::lessons::{LESSONS, Lesson, OWN_DATA};
-use crate::lesson::touched::Touched;
 use crate::lesson::{LessonError, Level, Mark};
 use crate::progress::Progress;
 
@@ -187,7 +189,7 @@ impl App {
         };
         let touched = recorded.touched.clone();
         if !recorded.is_alike(&draft) || recorded.keys != draft.keys {
-            draft.touched = Touched::default();
+            draft.touched = Edits::default();
             session.set_draft(lesson, draft);
         }
         session.touch.forget_changes();
@@ -233,11 +235,11 @@ impl App {
         let lesson = lesson_of(OWN_DATA);
         let mut draft = LessonDraft {
             width: lesson.width,
-            touched: Touched::default(),
+            touched: Edits::default(),
             ..self.session.lesson.draft(lesson)
         };
         let answered = self.session.answered.as_ref();
-        let mut question = answered.map(|answered| Asked::of(&answered.record.spec));
+        let mut question = answered.map(|answered| ExplorerProblem::of(&answered.record.spec));
         draft.k = answered.map_or(self.state.draft.k.clone(), |answered| answered.record.spec.k.to_string());
         match (self.session.picked, answered) {
             (Some(Picked::Row(row)), _) if (row as usize) < cloud.len() => {
@@ -249,7 +251,7 @@ impl App {
                 draft.row.clear();
                 let query =
                     FileQuery { queries: Arc::clone(queries), row: answered.row(), number: answered.query };
-                question = question.map(|question| Asked { query: Some(query), ..question });
+                question = question.map(|question| ExplorerProblem { query: Some(query), ..question });
             }
             _ => {
                 return self
@@ -299,7 +301,7 @@ impl App {
         let (choice, row) = read.map_err(|errors| errors.into_iter().next().map(|error| error.sentence))?;
         // The explorer's problem applies only to the lesson on the user's own data.
         let asked = session.asked.clone().filter(|_| lesson.number == OWN_DATA);
-        let question = asked.unwrap_or_else(|| Asked::typed(&self.state.draft));
+        let question = asked.unwrap_or_else(|| ExplorerProblem::typed(&self.state.draft));
         let setup = Setup {
             k: choice.k.unwrap_or(lesson.k),
             metric: question.metric,
@@ -332,7 +334,7 @@ impl App {
         for lesson in LESSONS.iter().filter(|lesson| lesson.own_data) {
             let session = &mut self.session.lesson;
             let draft =
-                LessonDraft { row: String::new(), touched: Touched::default(), ..session.draft(lesson) };
+                LessonDraft { row: String::new(), touched: Edits::default(), ..session.draft(lesson) };
             if !draft.takes_open_cloud(lesson) {
                 continue;
             }

@@ -4,8 +4,8 @@ use super::RECORD;
 use crate::app::context::app::App;
 use crate::app::features::lesson::state::TouchAction;
 use crate::app::features::lesson::state::session::{LessonDraft, lesson_of};
+use crate::lesson::edits::Edits;
 use crate::lesson::lessons::Lesson;
-use crate::lesson::touched::Touched;
 use crate::progress::Silent;
 
 impl App {
@@ -68,7 +68,7 @@ impl App {
 
     /// Records the lesson with the moved points: immediately if that fits in a frame, otherwise in the
     /// background, always with the latest position.
-    fn retouch(&mut self, lesson: &'static Lesson, touched: Touched) {
+    fn retouch(&mut self, lesson: &'static Lesson, touched: Edits) {
         let session = &mut self.session.lesson;
         session.set_draft(lesson, LessonDraft { touched, ..session.draft(lesson) });
         self.record_touched(lesson);

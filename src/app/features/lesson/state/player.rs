@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
+use crate::lesson::align::align;
 use crate::lesson::lessons::{Lesson, Take};
 use crate::lesson::picture::page::{panels_of, position_at};
 use crate::lesson::picture::{Panel, View};
-use crate::lesson::same_moment::same_moment;
 use crate::lesson::{Cursor, Level, Mark};
 
 /// Available speeds, in steps per second.
@@ -101,7 +101,7 @@ impl Player {
         self.choose(other.active);
         let from = (&*other.take().recording, other.range());
         let to = (&*self.take().recording, self.range());
-        let position = same_moment(from, other.cursor().position(), to);
+        let position = align(from, other.cursor().position(), to);
         self.seek(position);
     }
 

@@ -14,10 +14,10 @@ use crate::app::model::log::Entry;
 use crate::app::model::views::Look;
 use crate::cloud::{Order, PointCloud};
 use crate::knn::{Metric, Queries};
+use crate::lesson::edits::{Edits, read_keys};
 use crate::lesson::fault::Fault;
 use crate::lesson::lessons::{Arrangement, Choice, LESSONS, Lesson, OWN_DATA};
 use crate::lesson::picture::Panel;
-use crate::lesson::touched::{Touched, read_keys};
 use crate::run::RunSpec;
 
 /// The lesson's settings that persist between launches.
@@ -72,7 +72,7 @@ pub struct FileQuery {
 
 /// The explorer's problem, stored because the explorer may change before the lesson is recorded again.
 #[derive(Clone, Debug)]
-pub struct Asked {
+pub struct ExplorerProblem {
     /// `None` uses the typed row.
     pub query: Option<FileQuery>,
     pub metric: Metric,
@@ -83,7 +83,7 @@ pub struct Asked {
     pub exclude_self: bool,
 }
 
-impl Asked {
+impl ExplorerProblem {
     /// The problem of a run, with the typed row as its query.
     pub fn of(spec: &RunSpec) -> Self {
         let &RunSpec { metric, order, seed, drop_nonfinite, exclude_self, .. } = spec;
@@ -141,7 +141,7 @@ pub struct LessonSession {
     /// Settings by lesson number.
     pub drafts: BTreeMap<u32, LessonDraft>,
     /// The explorer's problem for the lesson on the user's own data; `None` uses the explorer's fields.
-    pub asked: Option<Asked>,
+    pub asked: Option<ExplorerProblem>,
     pub breaking: Breaking,
     /// The player, once the lesson is recorded.
     pub player: Option<Player>,
@@ -204,7 +204,7 @@ pub struct LessonDraft {
     /// Squared distances that replace the lesson's points; empty to use the points.
     pub keys: String,
     /// Moves in the map.
-    pub touched: Touched,
+    pub touched: Edits,
 }
 
 impl LessonDraft {
@@ -217,7 +217,7 @@ impl LessonDraft {
             open_cloud: false,
             row: String::new(),
             keys: String::new(),
-            touched: Touched::default(),
+            touched: Edits::default(),
         }
     }
 
@@ -273,7 +273,7 @@ impl LessonDraft {
         let keys = k.and_then(|k| self.read_keys(lesson, k as usize).map_err(|error| errors.push(error)));
         match (k, seed, row, keys) {
             (Ok(k), Ok(seed), Ok(row), Ok(keys)) => {
-                let touched = Touched { keys, ..self.touched.clone() };
+                let touched = Edits { keys, ..self.touched.clone() };
                 Ok((Choice { k: Some(k as usize), width: Some(self.width), seed: Some(seed), touched }, row))
             }
             _ => Err(errors),
@@ -314,18 +314,18 @@ pub struct Touch {
     pub took: Option<Duration>,
     /// The player and the moves at the start of the last change: used to keep the position, and to mark
     /// comparators that have changed since.
-    pub before: Option<(Player, Touched)>,
+    pub before: Option<(Player, Edits)>,
     /// Whether the query or a point is being dragged.
     pub held: bool,
     /// Whether something moved during a recording, which must then be repeated.
     pub behind: bool,
     /// The moves before each change, oldest first.
-    done: Vec<Touched>,
+    done: Vec<Edits>,
 }
 
 impl Touch {
     /// Begins a change; `touched` are the moves so far.
-    pub fn begin(&mut self, touched: Touched, player: &Player) {
+    pub fn begin(&mut self, touched: Edits, player: &Player) {
         self.before = Some((player.clone(), touched.clone()));
         if self.done.len() == MOST_CHANGES {
             self.done.remove(0);
@@ -334,12 +334,12 @@ impl Touch {
     }
 
     /// Removes and returns the moves before the last change.
-    pub fn take_back(&mut self) -> Option<Touched> {
+    pub fn take_back(&mut self) -> Option<Edits> {
         self.done.pop()
     }
 
     /// Ends a change, and drops it if nothing moved.
-    pub fn end(&mut self, touched: &Touched) {
+    pub fn end(&mut self, touched: &Edits) {
         self.held = false;
         if self.done.last() == Some(touched) {
             self.done.pop();
@@ -348,7 +348,7 @@ impl Touch {
 
     /// The player to compare comparators with after a point moved. After a move of the query all distances
     /// differ, so a comparison would be useless.
-    pub fn compared(&self, touched: &Touched) -> Option<&Player> {
+    pub fn compared(&self, touched: &Edits) -> Option<&Player> {
         self.before.as_ref().filter(|(_, before)| before.query == touched.query).map(|(player, _)| player)
     }
 
@@ -460,12 +460,12 @@ mod tests {
     #[test]
     fn a_change_is_taken_back_and_one_that_ends_where_it_began_is_none() {
         let (mut touch, player) = (Touch::default(), player("sort"));
-        let moved = |x| Touched { query: Some([x, 0.5]), ..Touched::default() };
-        touch.begin(Touched::default(), &player);
+        let moved = |x| Edits { query: Some([x, 0.5]), ..Edits::default() };
+        touch.begin(Edits::default(), &player);
         touch.end(&moved(0.1));
         touch.begin(moved(0.1), &player);
         touch.end(&moved(0.1));
-        assert_eq!(touch.take_back(), Some(Touched::default()));
+        assert_eq!(touch.take_back(), Some(Edits::default()));
         assert!(!touch.can_undo());
         for at in 0..2 * MOST_CHANGES {
             touch.begin(moved(at as f32), &player);

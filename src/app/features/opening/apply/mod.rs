@@ -19,7 +19,7 @@ use crate::app::model::{
 use crate::app::prelude::*;
 use crate::cloud::roles::Role;
 use crate::cloud::{ColumnChoice, Globe, PointCloud, Source};
-use crate::files::{self, PartFolder};
+use crate::files::{self, StagingDir};
 use crate::knn::Metric;
 use crate::run::recording::{self, Recording, RecordingError};
 
@@ -227,7 +227,7 @@ impl App {
             return std::fs::create_dir_all(&folder).map(|()| folder);
         }
         if self.samples.is_none() {
-            self.samples = Some(PartFolder::private(&std::env::temp_dir())?);
+            self.samples = Some(StagingDir::private(&std::env::temp_dir())?);
         }
         Ok(self.samples.as_ref().map_or_else(PathBuf::new, |folder| folder.path().to_owned()))
     }

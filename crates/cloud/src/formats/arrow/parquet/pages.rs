@@ -249,7 +249,7 @@ fn check_values(
     let mut pages = open_pages(source, chunk, largest).map_err(failed)?;
     while let Some(page) = pages.get_next_page().map_err(failed)? {
         input.check()?;
-        if let Some(page) = Parts::of(&page, repeats, defines).map_err(bad)? {
+        if let Some(page) = DataPage::of(&page, repeats, defines).map_err(bad)? {
             if repeats > 0 {
                 rows.page(&page, width(repeats)).map_err(bad)?;
             }
@@ -265,7 +265,7 @@ fn width(most: i16) -> u32 {
 }
 
 /// A page of data.
-struct Parts {
+struct DataPage {
     encoding: Encoding,
     values: u64,
     /// Repetition levels, and whether they are run-length encoded.
@@ -274,7 +274,7 @@ struct Parts {
     data: Bytes,
 }
 
-impl Parts {
+impl DataPage {
     fn of(page: &Page, repeats: i16, defines: i16) -> Result<Option<Self>, String> {
         let short = || "a page ends within its levels".to_owned();
         Ok(match page {
@@ -332,7 +332,7 @@ impl Parts {
 }
 
 /// Fails if a page declares more texts than values.
-fn texts(page: &Parts) -> Result<(), String> {
+fn texts(page: &DataPage) -> Result<(), String> {
     let mut rest = Rest(&page.data);
     match page.encoding {
         Encoding::DELTA_LENGTH_BYTE_ARRAY => Differences::of(&mut rest, page.values).map(|_| ()),
@@ -403,7 +403,7 @@ impl Rows {
         self.longest = self.longest.max(self.current);
     }
 
-    fn page(&mut self, page: &Parts, width: u32) -> Result<(), String> {
+    fn page(&mut self, page: &DataPage, width: u32) -> Result<(), String> {
         let mut rest = Rest(&page.repeats);
         if !page.runs {
             return self.packed(&mut rest, width, page.values);
@@ -459,7 +459,7 @@ mod tests {
     fn longest(pages: &[(&[u8], u64)], runs: bool, width: u32) -> Result<u64, String> {
         let mut rows = Rows::default();
         for &(repeats, values) in pages {
-            let page = Parts {
+            let page = DataPage {
                 encoding: Encoding::PLAIN,
                 values,
                 repeats: Bytes::copy_from_slice(repeats),

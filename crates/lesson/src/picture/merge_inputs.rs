@@ -56,7 +56,7 @@ pub enum Phase {
 
 /// The lists of a moment. Before the minimum they are `buffer` and `result`, after it `kept` and `lost`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Meeting {
+pub struct MergeInputs {
     pub phase: Phase,
     pub buffer: Vec<Dot>,
     pub result: Vec<Dot>,
@@ -66,7 +66,7 @@ pub struct Meeting {
     pub crossings: Vec<u32>,
 }
 
-impl Meeting {
+impl MergeInputs {
     /// The lists at a cursor; an open question hides the next step. `None` in searches without a
     /// layer-by-layer merge.
     pub fn of(cursor: &Cursor, asking: bool) -> Option<Self> {

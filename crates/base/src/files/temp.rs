@@ -21,9 +21,9 @@ const ABANDONED: Duration = Duration::from_hours(7 * 24);
 
 /// A temporary file, locked while its writer lives and deleted on drop.
 #[derive(Debug)]
-pub(super) struct PartFile(NamedTempFile<(File, Live)>);
+pub(super) struct TempFile(NamedTempFile<(File, Live)>);
 
-impl PartFile {
+impl TempFile {
     /// A temporary file in the folder that will replace `old`.
     pub fn new(folder: &Path, old: &Path) -> io::Result<Self> {
         remove_abandoned(folder);
@@ -66,13 +66,13 @@ impl PartFile {
 
 /// A temporary folder, locked while its writer lives and deleted with its content on drop.
 #[derive(Debug)]
-pub struct PartFolder {
+pub struct StagingDir {
     path: PathBuf,
     _lock: File,
     _live: Live,
 }
 
-impl PartFolder {
+impl StagingDir {
     /// # Errors
     /// I/O errors.
     pub fn new(parent: &Path) -> io::Result<Self> {
@@ -110,7 +110,7 @@ impl PartFolder {
     }
 }
 
-impl Drop for PartFolder {
+impl Drop for StagingDir {
     fn drop(&mut self) {
         // After a rename the path no longer exists.
         let _ = fs::remove_dir_all(&self.path);
@@ -291,7 +291,7 @@ fn machine() -> &'static str {
 /// A scratch file, for instance for piped input that is read more than once: in the system's temporary
 /// folder, private to the user, removed on drop or when the program is stopped.
 #[derive(Debug)]
-pub struct Scratch(PartFile);
+pub struct Scratch(TempFile);
 
 impl Scratch {
     /// An empty scratch file.
@@ -299,7 +299,7 @@ impl Scratch {
     /// # Errors
     /// Those of the system.
     pub fn new() -> io::Result<Self> {
-        PartFile::private(&std::env::temp_dir()).map(Self)
+        TempFile::private(&std::env::temp_dir()).map(Self)
     }
 
     pub fn file(&self) -> &File {
@@ -316,8 +316,8 @@ impl Scratch {
 ///
 /// # Errors
 /// Those of the system.
-pub fn named_scratch(name: &OsStr, bytes: &[u8]) -> io::Result<(PathBuf, PartFolder)> {
-    let folder = PartFolder::private(&std::env::temp_dir())?;
+pub fn named_scratch(name: &OsStr, bytes: &[u8]) -> io::Result<(PathBuf, StagingDir)> {
+    let folder = StagingDir::private(&std::env::temp_dir())?;
     let path = folder.path().join(name);
     File::create_new(&path)?.write_all(bytes)?;
     Ok((path, folder))
@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn no_file_comes_into_a_folder_that_a_signal_removes() {
         let place = tempfile::tempdir().unwrap();
-        let folder = PartFolder::new(place.path()).unwrap();
+        let folder = StagingDir::new(place.path()).unwrap();
         let inside = folder.path().to_owned();
         let (creating, meanwhile) = live::uninterrupted(|| {
             let creating = beside(move || folder.create("timings.csv", Path::new("none")).map(|_| folder));
@@ -361,7 +361,7 @@ mod tests {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
         let (file, folder) =
-            (PartFile::new(place, &place.join("new")).unwrap(), PartFolder::new(place).unwrap());
+            (TempFile::new(place, &place.join("new")).unwrap(), StagingDir::new(place).unwrap());
         left(place, &format!("{}abcdefghij.part", prefix()), 0);
         left(place, &format!("{}0123456789.part/timings.csv", prefix()), 0);
         // Foreign files.
@@ -411,7 +411,7 @@ mod tests {
         fs::write(&secret, "").unwrap();
         fs::set_permissions(&secret, PermissionsExt::from_mode(0o600)).unwrap();
         let (file, folder) =
-            (PartFile::new(place.path(), &secret).unwrap(), PartFolder::new(place.path()).unwrap());
+            (TempFile::new(place.path(), &secret).unwrap(), StagingDir::new(place.path()).unwrap());
         for new in [file.file(), &folder.create("secret", &secret).unwrap()] {
             assert_eq!(new.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         }
@@ -420,7 +420,7 @@ mod tests {
     #[test]
     fn a_temporary_name_tells_the_machine() {
         let place = tempfile::tempdir().unwrap();
-        let _file = PartFile::new(place.path(), &place.path().join("new")).unwrap();
+        let _file = TempFile::new(place.path(), &place.path().join("new")).unwrap();
         let name = names(place.path()).remove(0);
         assert!(name.starts_with(&format!(".warpscope-{}-", machine())) && name.ends_with(".part"), "{name}");
     }

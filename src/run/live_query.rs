@@ -1,6 +1,6 @@
 //! Live queries: answers a dragged, picked or typed query at once.
 //!
-//! The [`Asker`] has its own thread besides the worker's, so that neither waits for the other: queries are
+//! The [`LiveQueryWorker`] has its own thread besides the worker's, so that neither waits for the other: queries are
 //! answered during a long run, with the same [`Resident`] points. Only the newest request waits; the current
 //! one is always answered, so that answers keep coming while a query is dragged.
 
@@ -92,7 +92,7 @@ pub(super) fn device_of(engine: &dyn Engine, devices: &mut Vec<(EngineKey, Devic
 }
 
 /// Handle of the thread that answers requests. Dropping it finishes the current request and joins.
-pub struct Asker {
+pub struct LiveQueryWorker {
     /// `None` while the asker is dropped.
     asks: Option<Sender<Ask>>,
     /// Removes a waiting request when a newer one arrives.
@@ -102,7 +102,7 @@ pub struct Asker {
     thread: Option<JoinHandle<()>>,
 }
 
-impl Asker {
+impl LiveQueryWorker {
     /// Starts the thread. `wake` is called after every reply.
     ///
     /// # Errors
@@ -163,7 +163,7 @@ impl Asker {
     }
 }
 
-impl Drop for Asker {
+impl Drop for LiveQueryWorker {
     fn drop(&mut self) {
         let _replaced = self.waiting.try_recv();
         self.asks = None;
@@ -208,7 +208,7 @@ mod tests {
         RunSpec { queries: QuerySpec::Rows(vec![row]), ..spec() }
     }
 
-    fn wait(asker: &Asker) -> Reply {
+    fn wait(asker: &LiveQueryWorker) -> Reply {
         let began = Instant::now();
         loop {
             if let Some(reply) = asker.try_recv() {
@@ -310,7 +310,7 @@ mod tests {
         let script = Script { per_query: Duration::from_millis(500), ..Script::default() };
         let wakes = Arc::<AtomicUsize>::default();
         let count = Arc::clone(&wakes);
-        let asker = Asker::spawn_with(engines(script.clone()), move || {
+        let asker = LiveQueryWorker::spawn_with(engines(script.clone()), move || {
             count.fetch_add(1, Ordering::Relaxed);
         })
         .unwrap();
@@ -336,7 +336,8 @@ mod tests {
         let script = Script { per_query: Duration::from_millis(1), ..Script::default() };
         let worker = Worker::spawn_with(engines(script.clone()), || ()).unwrap();
         let asker =
-            Asker::spawn_with(engines(script.clone()).sharing(worker.resident().clone()), || ()).unwrap();
+            LiveQueryWorker::spawn_with(engines(script.clone()).sharing(worker.resident().clone()), || ())
+                .unwrap();
         let cloud = squares(400);
         worker.submit(Job {
             id: 1,
@@ -367,7 +368,8 @@ mod tests {
     #[test]
     fn a_panic_fails_the_ask_and_not_the_thread() {
         let asker =
-            Asker::spawn_with(engines(Script { panic_after: Some(1), ..Script::default() }), || ()).unwrap();
+            LiveQueryWorker::spawn_with(engines(Script { panic_after: Some(1), ..Script::default() }), || ())
+                .unwrap();
         asker.ask(Ask { id: 1, spec: row(1), cloud: squares(5) });
         assert!(matches!(wait(&asker).result, Err(RunError::Crashed { .. })));
         asker.ask(Ask { id: 2, spec: RunSpec { k: 0, ..row(1) }, cloud: squares(5) });
@@ -376,7 +378,7 @@ mod tests {
 
     #[test]
     fn what_is_released_is_freed() {
-        let asker = Asker::spawn_with(engines(Script::default()), || ()).unwrap();
+        let asker = LiveQueryWorker::spawn_with(engines(Script::default()), || ()).unwrap();
         let cloud = squares(30);
         asker.ask(Ask { id: 1, spec: row(1), cloud: Arc::clone(&cloud) });
         drop(wait(&asker));

@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::cloud::{self, Order, Source};
+use crate::edits::Edits;
 use crate::knn::{Metric, Queries, Setup};
 use crate::lessons::{Arrangement, Choice, LESSONS, named};
 use crate::own_data::Own;
@@ -10,7 +11,6 @@ use crate::picture::Scene;
 use crate::picture::film::SIZE_ON_PAPER;
 use crate::progress::Silent;
 use crate::questions::{Answer, Ask, Form};
-use crate::touched::Touched;
 
 fn film(id: &str, seed: u64) -> Film {
     let lesson = named(id).unwrap();
@@ -126,7 +126,7 @@ fn an_empty_place_is_infinite_and_a_lane_without_a_point_has_none() {
         exclude_self: false,
         drop_zero_rows: false,
     };
-    let none = Touched::default();
+    let none = Edits::default();
     let own =
         Own { cloud: &cloud, queries: &Queries::Rows(vec![0]), query: 0, arrangement: Arrangement::AsDrawn };
     let take = lesson.record_touched(own, setup, 8, &none, None).unwrap();

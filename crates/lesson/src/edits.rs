@@ -20,7 +20,7 @@ const KEYS: [f32; 2] = [1e-12, 1e12];
 
 /// Differences from a lesson's own data. Coordinates are relative to the axes' origins.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Touched {
+pub struct Edits {
     /// Where the query was moved.
     pub query: Option<[f32; 2]>,
     /// Where points were moved, by row.
@@ -32,7 +32,7 @@ pub struct Touched {
 /// A cloud, its queries, and the index of the query.
 pub(super) type Data = (Arc<PointCloud>, Queries, usize);
 
-impl Touched {
+impl Edits {
     /// Whether the query or a point was moved.
     pub fn is_moved(&self) -> bool {
         self.query.is_some() || !self.points.is_empty()
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn what_was_moved_is_said() {
-        let mut touched = Touched::default();
+        let mut touched = Edits::default();
         assert_eq!(touched.words(), None);
         touched.query = Some([0.314, 0.718]);
         assert_eq!(touched.words().as_deref(), Some("query moved to (0.314, 0.718)"));
@@ -242,15 +242,15 @@ mod tests {
             touched.describe(&source, None),
             "uniform:n=8 (seed 3); query moved to (0.314, 0.718); 2 points moved"
         );
-        assert_eq!(Touched::default().describe(&source, Some("4 rows")), "uniform:n=8 (seed 3); 4 rows");
-        let typed = Touched { keys: Some((0..9_u8).map(f32::from).collect()), ..Touched::default() };
+        assert_eq!(Edits::default().describe(&source, Some("4 rows")), "uniform:n=8 (seed 3); 4 rows");
+        let typed = Edits { keys: Some((0..9_u8).map(f32::from).collect()), ..Edits::default() };
         assert!(
             typed.describe(&source, None).starts_with("9 keys typed: 0 1.00 2.00")
                 && typed.describe(&source, None).ends_with(" \u{2026}")
         );
     }
 
-    fn recorded(name: &str, touched: Touched) -> Result<Take, LessonError> {
+    fn recorded(name: &str, touched: Edits) -> Result<Take, LessonError> {
         named(name)
             .unwrap()
             .record(Choice { touched, ..Choice::default() }, &Silent)
@@ -259,10 +259,10 @@ mod tests {
 
     #[test]
     fn a_search_finds_what_is_near_where_the_query_was_moved() {
-        let own = recorded("search", Touched::default()).unwrap().recording;
+        let own = recorded("search", Edits::default()).unwrap().recording;
         let at = [0.2, 0.8];
         for row in [0, own.parameters.query_row] {
-            let touched = Touched { query: Some(at), points: BTreeMap::from([(row, at)]), keys: None };
+            let touched = Edits { query: Some(at), points: BTreeMap::from([(row, at)]), keys: None };
             let moved = recorded("search", touched).unwrap().recording;
             let mut cursor = Cursor::new(moved.clone());
             cursor.seek(moved.len());
@@ -275,7 +275,7 @@ mod tests {
         }
         // A query stays where it was when its row is moved away.
         let row = own.parameters.query_row;
-        let away = recorded("search", Touched { points: BTreeMap::from([(row, at)]), ..Touched::default() })
+        let away = recorded("search", Edits { points: BTreeMap::from([(row, at)]), ..Edits::default() })
             .unwrap()
             .recording;
         assert_eq!(away.parameters.query, own.parameters.query);
@@ -284,8 +284,7 @@ mod tests {
     #[test]
     fn every_lesson_can_be_moved_in_and_says_so() {
         for lesson in &LESSONS {
-            let take =
-                recorded(lesson.id, Touched { query: Some([0.4, 0.6]), ..Touched::default() }).unwrap();
+            let take = recorded(lesson.id, Edits { query: Some([0.4, 0.6]), ..Edits::default() }).unwrap();
             let parameters = &take.recording.parameters;
             assert_eq!(parameters.query, [0.4, 0.6]);
             assert!(parameters.data.ends_with("; query moved to (0.400, 0.600)"), "{}", parameters.data);
@@ -296,7 +295,7 @@ mod tests {
     #[test]
     fn typed_keys_are_sorted_and_merged() {
         let keys: Vec<f32> = (0..32_u8).map(|at| f32::from(at * 7 % 32)).collect();
-        let take = recorded("merge", Touched { keys: Some(keys.clone()), ..Touched::default() }).unwrap();
+        let take = recorded("merge", Edits { keys: Some(keys.clone()), ..Edits::default() }).unwrap();
         let recording = &take.recording;
         assert_eq!(recording.distances(0)[..8], keys[..8]);
         assert_eq!(recording.merges(), 2, "the second half is merged with the first");
@@ -310,14 +309,14 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_the_data_is_said() {
-        let said = |name: &str, touched: Touched| recorded(name, touched).unwrap_err().to_string();
-        let keys = |count: usize| Touched { keys: Some(vec![1.0; count]), ..Touched::default() };
+        let said = |name: &str, touched: Edits| recorded(name, touched).unwrap_err().to_string();
+        let keys = |count: usize| Edits { keys: Some(vec![1.0; count]), ..Edits::default() };
         assert_eq!(said("sort", keys(7)), "7 keys: lesson sort needs 8 with k = 8 and 8 lanes");
         assert!(
             said("search", keys(8))
                 .starts_with("lesson search: with k = 32 and 32 lanes its keys cannot be typed")
         );
-        let moved = |row, x| Touched { points: BTreeMap::from([(row, [x, 0.5])]), ..Touched::default() };
+        let moved = |row, x| Edits { points: BTreeMap::from([(row, [x, 0.5])]), ..Edits::default() };
         assert_eq!(
             said("sort", moved(8, 0.5)),
             "row 8: cannot be moved, because it does not exist; rows are 0 to 7"

@@ -2,7 +2,7 @@
 
 use super::answer::{Answered, Picked};
 use super::files::{Roles, Told};
-use crate::app::features::picking::state::Beside;
+use crate::app::features::picking::state::OtherColumns;
 use crate::cloud::formats::Cell;
 use crate::cloud::roles::words_of;
 use crate::knn::Metric;
@@ -49,7 +49,7 @@ pub struct Kinds {
 
 /// Facts for the summary of an answer.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Telling {
+pub struct AnswerSummary {
     /// Number of neighbours found.
     pub found: usize,
     /// What the query is called: a name from the file, a row number, or a point.
@@ -67,13 +67,18 @@ pub struct Telling {
     pub at_zero: &'static str,
 }
 
-impl Telling {
+impl AnswerSummary {
     /// What a query at arbitrary coordinates is called.
     pub const PLACE: &str = "this place";
 
     /// Builds the summary. `beside` holds the file's other columns for the neighbours, once read; `roles` the
     /// known label and name columns.
-    pub fn of(answered: &Answered, picked: Option<Picked>, beside: Option<&Beside>, roles: &Roles) -> Self {
+    pub fn of(
+        answered: &Answered,
+        picked: Option<Picked>,
+        beside: Option<&OtherColumns>,
+        roles: &Roles,
+    ) -> Self {
         let metric = answered.record.spec.metric;
         // From the answer: a query that is dragged or picked may be ahead of it.
         let own = answered.record.query_cloud.is_none().then(|| answered.row());
@@ -156,7 +161,7 @@ fn at_most_text(metric: Metric, distance: f64) -> String {
 }
 
 /// The accepted column whose heading contains the best of some words.
-fn headed(beside: &Beside, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
+fn headed(beside: &OtherColumns, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
     let columns = &beside.others()?.columns;
     let place = |column: usize| {
         wanted
@@ -170,12 +175,12 @@ fn headed(beside: &Beside, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> 
         .map(|(_, column)| column)
 }
 
-fn texts(beside: &Beside, column: usize) -> Vec<Option<String>> {
+fn texts(beside: &OtherColumns, column: usize) -> Vec<Option<String>> {
     (0..beside.rows.len()).map(|place| beside.cell(place, column).and_then(cell_text)).collect()
 }
 
 /// Like [`texts`] for a column with a role: in a chosen column, every number counts as text.
-fn texts_of(beside: &Beside, column: usize, told: &Told) -> Vec<Option<String>> {
+fn texts_of(beside: &OtherColumns, column: usize, told: &Told) -> Vec<Option<String>> {
     (0..beside.rows.len()).map(|place| text_of(beside.cell(place, column)?, told)).collect()
 }
 
@@ -205,7 +210,7 @@ fn cell_text(cell: &Cell) -> Option<String> {
     }
 }
 
-fn is_text(beside: &Beside, column: usize) -> bool {
+fn is_text(beside: &OtherColumns, column: usize) -> bool {
     (0..beside.rows.len()).any(|place| matches!(beside.cell(place, column), Some(Cell::Text(_))))
 }
 
@@ -219,7 +224,7 @@ fn variety(texts: &[Option<String>]) -> (usize, usize) {
 }
 
 /// Index of the chosen column; the outer `None` means that the user did not choose.
-fn chosen(beside: &Beside, told: &Told) -> Option<Option<usize>> {
+fn chosen(beside: &OtherColumns, told: &Told) -> Option<Option<usize>> {
     match told {
         Told::Guessed => None,
         Told::Nothing => Some(None),
@@ -230,7 +235,7 @@ fn chosen(beside: &Beside, told: &Told) -> Option<Option<usize>> {
 }
 
 /// The label column: the known one, else by heading, else the text column with the most repetition.
-fn kind_column(beside: &Beside, roles: &Roles) -> Option<usize> {
+fn kind_column(beside: &OtherColumns, roles: &Roles) -> Option<usize> {
     if let Some(known) = chosen(beside, &roles.label) {
         return known;
     }
@@ -248,7 +253,7 @@ fn kind_column(beside: &Beside, roles: &Roles) -> Option<usize> {
     })
 }
 
-fn kinds(beside: &Beside, roles: &Roles, neighbors: usize, own: Option<usize>) -> Option<Kinds> {
+fn kinds(beside: &OtherColumns, roles: &Roles, neighbors: usize, own: Option<usize>) -> Option<Kinds> {
     let column = kind_column(beside, roles)?;
     let texts = texts_of(beside, column, &roles.label);
     let mut counts: Vec<(String, usize)> = Vec::new();
@@ -272,7 +277,7 @@ fn kinds(beside: &Beside, roles: &Roles, neighbors: usize, own: Option<usize>) -
 }
 
 /// The column that names rows; `kind` is the label column.
-fn name_column(beside: &Beside, roles: &Roles, kind: Option<usize>) -> Option<usize> {
+fn name_column(beside: &OtherColumns, roles: &Roles, kind: Option<usize>) -> Option<usize> {
     if let Some(known) = chosen(beside, &roles.name) {
         return known;
     }
@@ -287,14 +292,14 @@ fn name_column(beside: &Beside, roles: &Roles, kind: Option<usize>) -> Option<us
 }
 
 /// The headings of the label column and the name column, chosen or inferred.
-pub fn told_by<'a>(beside: &'a Beside, roles: &Roles) -> [Option<&'a str>; 2] {
+pub fn label_and_name<'a>(beside: &'a OtherColumns, roles: &Roles) -> [Option<&'a str>; 2] {
     let kind = kind_column(beside, roles);
     let heading = |column: usize| beside.others()?.columns.get(column).map(String::as_str);
     [kind, name_column(beside, roles, kind)].map(|column| column.and_then(heading))
 }
 
 /// The names of the rows; `None` for rows without a name.
-pub fn names(beside: &Beside, roles: &Roles) -> Vec<Option<String>> {
+pub fn names(beside: &OtherColumns, roles: &Roles) -> Vec<Option<String>> {
     let kind = kind_column(beside, roles);
     let texts = match name_column(beside, roles, kind) {
         Some(column) => texts_of(beside, column, &roles.name),
@@ -304,7 +309,7 @@ pub fn names(beside: &Beside, roles: &Roles) -> Vec<Option<String>> {
 }
 
 /// A row's name, with its label if that is text: `West Union, IL`.
-fn name(beside: &Beside, roles: &Roles, place: usize) -> Option<String> {
+fn name(beside: &OtherColumns, roles: &Roles, place: usize) -> Option<String> {
     let kind = kind_column(beside, roles);
     let column = name_column(beside, roles, kind)?;
     let name = shortened(&beside.cell(place, column).and_then(|cell| text_of(cell, &roles.name))?);
@@ -322,14 +327,14 @@ mod tests {
     use crate::app::features::picking::state::Others;
     use crate::app::testing::cloud;
 
-    fn beside(columns: &[&str], rows: Vec<Vec<Cell>>) -> Beside {
+    fn beside(columns: &[&str], rows: Vec<Vec<Cell>>) -> OtherColumns {
         let others = Others {
             columns: columns.iter().map(|&name| name.to_owned()).collect(),
             total: columns.len(),
             rows,
         };
         let numbers = (0..others.rows.len() as u32).collect();
-        Beside { cloud: cloud(9, 2, 1), rows: numbers, found: Arc::new(Ok(others)) }
+        OtherColumns { cloud: cloud(9, 2, 1), rows: numbers, found: Arc::new(Ok(others)) }
     }
 
     #[test]
@@ -355,7 +360,7 @@ mod tests {
     fn neighbours_in_the_same_place_are_said_to_be() {
         let telling = |distances: &[f64], within: &str| {
             let (whose, within) = ("Holtsville, NY".to_owned(), within.to_owned());
-            Telling {
+            AnswerSummary {
                 found: distances.len(),
                 whose,
                 within,
@@ -368,12 +373,15 @@ mod tests {
             .sentence()
         };
         assert_eq!(
-            telling(&[0.0, 0.0], "0 km"),
+            answer_summary(&[0.0, 0.0], "0 km"),
             "The 2 points nearest to Holtsville, NY are at the very same place."
         );
-        assert_eq!(telling(&[0.0], "0 km"), "The point nearest to Holtsville, NY is at the very same place.");
         assert_eq!(
-            telling(&[0.0, 2.0], "2 km"),
+            answer_summary(&[0.0], "0 km"),
+            "The point nearest to Holtsville, NY is at the very same place."
+        );
+        assert_eq!(
+            answer_summary(&[0.0, 2.0], "2 km"),
             "The 2 points nearest to Holtsville, NY are all within 2 km."
         );
     }
@@ -430,18 +438,18 @@ mod tests {
         );
         let by = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });
         assert_eq!(
-            told_by(&beside, &Roles::default()),
+            label_and_name(&beside, &Roles::default()),
             [None, Some("city")],
             "of three rows, two are too few to be kinds"
         );
         let roles = Roles { label: by("size"), name: by("state"), ..Roles::default() };
         assert_eq!(
-            (told_by(&beside, &roles), name(&beside, &roles, 2).as_deref()),
+            (label_and_name(&beside, &roles), name(&beside, &roles, 2).as_deref()),
             ([Some("size"), Some("state")], Some("MO"))
         );
         assert_eq!(kinds(&beside, &roles, 3, Some(0)).expect("sizes").sentence(), "size: 1.5 1, 2.5 1");
         let none = Roles { label: Told::Nothing, name: Told::Nothing, ..Roles::default() };
-        assert_eq!((told_by(&beside, &none), names(&beside, &none)), ([None, None], Vec::new()));
+        assert_eq!((label_and_name(&beside, &none), names(&beside, &none)), ([None, None], Vec::new()));
     }
 
     #[test]

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::PointCloud;
 use super::formats::{self, Cell, FormatError, Marks};
-use crate::nearest::nearest_first;
 use crate::printable;
 use crate::progress::Progress;
+use crate::suggest::by_similarity;
 
 /// Maximum number of cells in memory at a time.
 const CELLS: usize = 1 << 21;
@@ -20,20 +20,20 @@ const WHOLE: f64 = (1_u64 << 53) as f64;
 
 /// Columns with one value per point, by row of the cloud.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Beside {
-    pub columns: Vec<BesideColumn>,
+pub struct JoinedColumns {
+    pub columns: Vec<JoinedColumn>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub struct BesideColumn {
+pub struct JoinedColumn {
     /// The name in the file.
     pub name: String,
-    pub values: BesideValues,
+    pub values: JoinedValues,
 }
 
 /// Values of a column: numbers unless the file has text in it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum BesideValues {
+pub enum JoinedValues {
     /// Only whole numbers below 2⁵³; NaN if missing.
     Whole(Vec<f64>),
     /// NaN if missing.
@@ -61,7 +61,7 @@ impl Texts {
     }
 }
 
-impl Beside {
+impl JoinedColumns {
     /// Reads columns of the cloud's file by name (case-insensitively if unambiguous) or by 0-based number.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl Beside {
         // Columns with both text and numbers are read again with the file's spelling, for codes such as 0E8.
         // So are numbers that f64 rounds.
         let is_mixed = |(_, column): &&mut (usize, Filling)| {
-            column.numbers && matches!(column.values, BesideValues::Texts(_)) || column.large
+            column.numbers && matches!(column.values, JoinedValues::Texts(_)) || column.large
         };
         let mut mixed: Vec<&mut (usize, Filling)> = columns.iter_mut().filter(is_mixed).collect();
         if !mixed.is_empty() {
@@ -116,27 +116,27 @@ impl Beside {
         }
         let named = columns
             .into_iter()
-            .map(|(at, column)| BesideColumn { name: all[at].clone(), values: column.values.whole() });
+            .map(|(at, column)| JoinedColumn { name: all[at].clone(), values: column.values.whole() });
         Ok(Self { columns: named.collect() })
     }
 }
 
 /// A column being read.
 struct Filling {
-    values: BesideValues,
+    values: JoinedValues,
     /// Whether there were numbers, and whether any is too large for exact f64 digits.
     numbers: bool,
     large: bool,
 }
 
-impl BesideColumn {
+impl JoinedColumn {
     /// Whether it has whole numbers whose last digits f64 rounds.
     pub fn is_rounded(&self) -> bool {
         match &self.values {
-            BesideValues::Numbers(numbers) => numbers
+            JoinedValues::Numbers(numbers) => numbers
                 .iter()
                 .any(|number| number.fract() == 0.0 && number.abs() >= WHOLE && number.is_finite()),
-            BesideValues::Whole(_) | BesideValues::Texts(_) => false,
+            JoinedValues::Whole(_) | JoinedValues::Texts(_) => false,
         }
     }
 }
@@ -152,7 +152,7 @@ fn place(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> 
     };
     let number = || name.parse().ok().filter(|&at: &usize| at < all.len());
     exact.or_else(only).or_else(number).ok_or_else(|| {
-        let names: Vec<String> = nearest_first(name, all)
+        let names: Vec<String> = by_similarity(name, all)
             .into_iter()
             .take(SHOWN)
             .map(|name| format!("`{}`", printable::line(name)))
@@ -169,17 +169,17 @@ fn place(name: &str, all: &[String], path: &Path) -> Result<usize, FormatError> 
 
 impl Default for Filling {
     fn default() -> Self {
-        Self { values: BesideValues::Numbers(Vec::new()), numbers: false, large: false }
+        Self { values: JoinedValues::Numbers(Vec::new()), numbers: false, large: false }
     }
 }
 
 impl Filling {
     fn new(rows: usize) -> Self {
-        Self { values: BesideValues::Numbers(Vec::with_capacity(rows)), ..Self::default() }
+        Self { values: JoinedValues::Numbers(Vec::with_capacity(rows)), ..Self::default() }
     }
 
     fn push(&mut self, cell: &Cell) {
-        use BesideValues::{Numbers, Texts as Spelled, Whole};
+        use JoinedValues::{Numbers, Texts as Spelled, Whole};
         self.numbers |= matches!(cell, Cell::Number(_));
         self.large |= matches!(
             cell,
@@ -203,7 +203,7 @@ impl Filling {
     }
 }
 
-impl BesideValues {
+impl JoinedValues {
     /// Marks numbers as whole if they are.
     fn whole(self) -> Self {
         match self {
@@ -225,7 +225,7 @@ mod tests {
     use crate::progress::Silent;
     use crate::{ColumnChoice, Source, load};
 
-    fn read(text: &str, names: &[&str]) -> Result<Beside, String> {
+    fn read(text: &str, names: &[&str]) -> Result<JoinedColumns, String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         std::fs::write(&path, text).unwrap();
@@ -236,7 +236,7 @@ mod tests {
         )
         .unwrap();
         let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
-        Beside::read(&path, &names, &cloud, &Silent).map_err(|why| why.reason())
+        JoinedColumns::read(&path, &names, &cloud, &Silent).map_err(|why| why.reason())
     }
 
     #[test]
@@ -244,8 +244,8 @@ mod tests {
         let file = "x,Name,zip,size,share\n0,ab,1001,7,0.5\n,dropped,9,9,9\n1,,02138,,2\n2,\"c,d\",,8,\n";
         let beside = read(file, &["Name", "zip", "SIZE", "share"]).unwrap();
         let [name, zip, size, share] = &beside.columns[..] else { panic!("{beside:?}") };
-        let texts = |column: &BesideColumn| match &column.values {
-            BesideValues::Texts(texts) => [0, 1, 2].map(|row| texts.of(row).map(str::to_owned)),
+        let texts = |column: &JoinedColumn| match &column.values {
+            JoinedValues::Texts(texts) => [0, 1, 2].map(|row| texts.of(row).map(str::to_owned)),
             other => panic!("{other:?}"),
         };
         assert_eq!(texts(name), [Some("ab".to_owned()), None, Some("c,d".to_owned())]);
@@ -255,17 +255,17 @@ mod tests {
             "a number before the first code"
         );
         assert_eq!(size.name, "size", "as the file writes it");
-        let BesideValues::Whole(sizes) = &size.values else { panic!("{size:?}") };
+        let JoinedValues::Whole(sizes) = &size.values else { panic!("{size:?}") };
         assert!(sizes[0] == 7.0 && sizes[1].is_nan() && sizes[2] == 8.0);
         let ids = read("x,id\n0,9007199254740993\n1,7\n", &["id"]).unwrap();
-        let BesideValues::Texts(texts) = &ids.columns[0].values else { panic!("{ids:?}") };
+        let JoinedValues::Texts(texts) = &ids.columns[0].values else { panic!("{ids:?}") };
         assert_eq!(
             [0, 1].map(|row| texts.of(row)),
             [Some("9007199254740993"), Some("7")],
             "an f64 would end in 992"
         );
         let codes = read("x,code\n0,0E0\n1,1.50\n2,KJFK\n3,\n4,+7\n", &["code"]).unwrap();
-        let BesideValues::Texts(texts) = &codes.columns[0].values else { panic!("{codes:?}") };
+        let JoinedValues::Texts(texts) = &codes.columns[0].values else { panic!("{codes:?}") };
         assert_eq!(
             [0, 1, 2, 3, 4].map(|row| texts.of(row)),
             [Some("0E0"), Some("1.50"), Some("KJFK"), None, Some("+7")],
@@ -274,7 +274,7 @@ mod tests {
         assert!(
             matches!(
                 &share.values,
-                BesideValues::Numbers(shares) if shares[..2] == [0.5, 2.0] && shares[2].is_nan()
+                JoinedValues::Numbers(shares) if shares[..2] == [0.5, 2.0] && shares[2].is_nan()
             ),
             "{share:?}"
         );

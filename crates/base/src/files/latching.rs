@@ -6,7 +6,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 /// succeed without writing. A `ZipWriter` dropped after an error would otherwise try to complete its archive
 /// and print to stderr that it cannot.
 #[derive(Debug)]
-pub struct Mute<W> {
+pub struct LatchingWriter<W> {
     out: W,
     /// The error to report at the end, in case the library swallows it.
     failed: Option<io::Error>,
@@ -14,7 +14,7 @@ pub struct Mute<W> {
     end: u64,
 }
 
-impl<W: Write + Seek> Mute<W> {
+impl<W: Write + Seek> LatchingWriter<W> {
     /// The writer must be at its start.
     pub fn new(out: W) -> Self {
         Self { out, failed: None, position: 0, end: 0 }
@@ -48,7 +48,7 @@ impl<W: Write + Seek> Mute<W> {
     }
 }
 
-impl<W: Write + Seek> Write for Mute<W> {
+impl<W: Write + Seek> Write for LatchingWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let count = self.attempt(bytes.len(), |out| out.write(bytes))?;
         self.position += count as u64;
@@ -61,7 +61,7 @@ impl<W: Write + Seek> Write for Mute<W> {
     }
 }
 
-impl<W: Write + Seek> Seek for Mute<W> {
+impl<W: Write + Seek> Seek for LatchingWriter<W> {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
         let there = match to {
             SeekFrom::Start(at) => at,
@@ -93,7 +93,7 @@ mod tests {
                 Err(io::ErrorKind::StorageFull.into())
             }
         }
-        let mut out = Mute::new(Full);
+        let mut out = LatchingWriter::new(Full);
         assert_eq!(out.write(b"ab").unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(
             (
@@ -109,7 +109,7 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn an_error_of_the_system_is_told_as_the_systems() {
-        let mut out = Mute::new(std::fs::File::options().write(true).open("/dev/full").unwrap());
+        let mut out = LatchingWriter::new(std::fs::File::options().write(true).open("/dev/full").unwrap());
         let first = out.write(b"ab").unwrap_err();
         let last = out.done().unwrap_err();
         assert_eq!((last.raw_os_error(), last.to_string()), (first.raw_os_error(), first.to_string()));

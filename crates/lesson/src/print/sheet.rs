@@ -9,11 +9,11 @@ use crate::draw::svg::{self, escaped};
 use crate::picture::Film;
 use crate::picture::page::about;
 use crate::progress::Progress;
-use crate::questions::pool::Asked;
+use crate::questions::pool::TakeQuestion;
 
 /// The questions of a film's takes in the order of a sheet: those about the same moment are together, below
 /// its picture.
-fn questions(film: &Film) -> Vec<Asked> {
+fn questions(film: &Film) -> Vec<TakeQuestion> {
     let mut questions = film.lesson.round(&film.takes, film.seed);
     questions.sort_by_key(|(take, question)| {
         (!question.ask.is_about_all(), question.ask.is_idea(), *take, question.at)

@@ -27,7 +27,7 @@ struct Place<'a> {
 
 /// The position in `to` that matches `position` in `from`, both within the shown ranges. Start maps to start,
 /// and end to end.
-pub fn same_moment(
+pub fn align(
     (from, shown): (&Recording, Range<usize>),
     position: usize,
     (to, within): (&Recording, Range<usize>),
@@ -107,9 +107,9 @@ impl Place<'_> {
 
 /// By the index of a layer's step: the lower elements of the comparators whose decision changed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Turned(BTreeMap<usize, Elements>);
+pub struct ChangedComparators(BTreeMap<usize, Elements>);
 
-impl Turned {
+impl ChangedComparators {
     /// Compares every layer of `after` with the same layer of the same merge of `before`. Empty if the warps
     /// differ in shape; merges that exist only in `after` are skipped.
     pub fn between(before: &Recording, after: &Recording) -> Self {
@@ -154,12 +154,12 @@ fn layers(recording: &Recording) -> impl Iterator<Item = (usize, Key, &Elements)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::edits::Edits;
     use crate::lessons::{Choice, LESSONS, Take, named};
     use crate::progress::Silent;
-    use crate::touched::Touched;
 
     fn take(name: &str, query: Option<[f32; 2]>) -> Take {
-        let choice = Choice { touched: Touched { query, ..Touched::default() }, ..Choice::default() };
+        let choice = Choice { touched: Edits { query, ..Edits::default() }, ..Choice::default() };
         named(name).unwrap().record(choice, &Silent).unwrap().remove(0)
     }
 
@@ -171,7 +171,7 @@ mod tests {
             for range in [take.range.clone(), 0..recording.len()] {
                 for position in range.clone().step_by(7) {
                     assert_eq!(
-                        same_moment((recording, range.clone()), position, (recording, range.clone())),
+                        align((recording, range.clone()), position, (recording, range.clone())),
                         position,
                         "{}",
                         lesson.id
@@ -188,7 +188,7 @@ mod tests {
         let mut layers = 0;
         for position in 1..before.len() {
             let Step::Layer { pass, layer, .. } = &before.steps()[position - 1] else { continue };
-            let there = same_moment((before, 0..before.len()), position, (after, 0..after.len()));
+            let there = align((before, 0..before.len()), position, (after, 0..after.len()));
             let Step::Layer { pass: its, layer: of, .. } = &after.steps()[there - 1] else {
                 panic!("step {there} is no layer")
             };
@@ -219,7 +219,7 @@ mod tests {
             .filter(|(_, step)| matches!(step, Step::Ballot { .. }))
             .step_by(5)
         {
-            let there = same_moment((before, whole(before)), at + 1, (after, whole(after)));
+            let there = align((before, whole(before)), at + 1, (after, whole(after)));
             assert!(
                 matches!(after.steps()[there - 1], Step::Ballot { .. }),
                 "{:?}",
@@ -227,16 +227,14 @@ mod tests {
             );
             assert_eq!(base(before, at + 1), base(after, there));
         }
-        assert_eq!(same_moment((before, whole(before)), 0, (after, 5..9)), 5);
-        assert_eq!(same_moment((before, whole(before)), before.len(), (after, 5..9)), 9);
-        assert!((5..=9).contains(&same_moment((before, whole(before)), before.len() / 2, (after, 5..9))));
+        assert_eq!(align((before, whole(before)), 0, (after, 5..9)), 5);
+        assert_eq!(align((before, whole(before)), before.len(), (after, 5..9)), 9);
+        assert!((5..=9).contains(&align((before, whole(before)), before.len() / 2, (after, 5..9))));
     }
 
     fn sorted(keys: [f32; 8]) -> Recording {
-        let choice = Choice {
-            touched: Touched { keys: Some(keys.to_vec()), ..Touched::default() },
-            ..Choice::default()
-        };
+        let choice =
+            Choice { touched: Edits { keys: Some(keys.to_vec()), ..Edits::default() }, ..Choice::default() };
         let take = named("sort").unwrap().record(choice, &Silent).unwrap().remove(0);
         Recording::clone(&take.recording)
     }
@@ -244,11 +242,11 @@ mod tests {
     #[test]
     fn a_comparator_has_turned_where_its_pair_is_the_other_way_round() {
         let before = sorted([5.0, 3.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0]);
-        assert_eq!(Turned::between(&before, &before), Turned::default());
+        assert_eq!(ChangedComparators::between(&before, &before), ChangedComparators::default());
         // Only the first pair is reversed: later layers compare the same keys.
         let after = sorted([3.0, 5.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0]);
         let first = after.steps().iter().position(|step| matches!(step, Step::Layer { .. })).unwrap();
-        let turned = Turned::between(&before, &after);
+        let turned = ChangedComparators::between(&before, &after);
         assert_eq!(turned.at(first).map(|elements| elements.iter().collect::<Vec<_>>()), Some(vec![0]));
         assert_eq!(turned.0.len(), 1, "{turned:?}");
     }
@@ -257,6 +255,9 @@ mod tests {
     fn other_shapes_are_not_compared() {
         let choice = Choice { k: Some(4), width: Some(4), ..Choice::default() };
         let four = named("sort").unwrap().record(choice, &Silent).unwrap().remove(0);
-        assert_eq!(Turned::between(&four.recording, &sorted([1.0; 8])), Turned::default());
+        assert_eq!(
+            ChangedComparators::between(&four.recording, &sorted([1.0; 8])),
+            ChangedComparators::default()
+        );
     }
 }

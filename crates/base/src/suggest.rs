@@ -7,7 +7,7 @@ use strsim::osa_distance;
 
 /// The name with the fewest edits, at most two and at most one per three letters typed; `None` if no name is
 /// that close.
-pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn suggest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
     // A single letter is one edit from every other.
     if typed.chars().count() < 2 {
@@ -19,7 +19,7 @@ pub fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
 }
 
 /// All names, sorted by edit distance regardless of case; equal ones keep their order.
-pub fn nearest_first<'a>(typed: &str, names: &'a [String]) -> Vec<&'a str> {
+pub fn by_similarity<'a>(typed: &str, names: &'a [String]) -> Vec<&'a str> {
     let typed = typed.to_lowercase();
     let mut all: Vec<(usize, &str)> =
         names.iter().map(|name| (osa_distance(&typed, &name.to_lowercase()), name.as_str())).collect();
@@ -42,16 +42,16 @@ mod tests {
             ("compair", "compare"),
             ("swep", "sweep"),
         ] {
-            assert_eq!(nearest(typed, names), Some(meant), "{typed}");
+            assert_eq!(suggest(typed, names), Some(meant), "{typed}");
         }
         for typed in ["", "x", "k", "search", "data.csv", "points"] {
-            assert_eq!(nearest(typed, names), None, "{typed}");
+            assert_eq!(suggest(typed, names), None, "{typed}");
         }
     }
 
     #[test]
     fn the_likeliest_is_first() {
         let names = ["name", "Zip_Code", "zone"].map(str::to_owned);
-        assert_eq!(nearest_first("zipcode", &names), ["Zip_Code", "zone", "name"]);
+        assert_eq!(by_similarity("zipcode", &names), ["Zip_Code", "zone", "name"]);
     }
 }

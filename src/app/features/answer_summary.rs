@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Weak};
 
-use super::picking::state::Found;
-use crate::app::model::{Roles, Telling};
+use super::picking::state::RowColumns;
+use crate::app::model::{AnswerSummary, Roles};
 use crate::app::prelude::*;
 use crate::run::RunRecord;
 
@@ -14,13 +14,13 @@ struct Told {
     record: Weak<RunRecord>,
     query: usize,
     picked: Option<Picked>,
-    beside: Option<Arc<Found>>,
+    beside: Option<Arc<RowColumns>>,
     roles: Roles,
-    telling: Arc<Telling>,
+    telling: Arc<AnswerSummary>,
 }
 
 /// The summary of the answer, recomputed when the answer or its known columns change.
-pub fn telling(ui: &Ui, session: &Session, answered: &Answered) -> Arc<Telling> {
+pub fn answer_summary(ui: &Ui, session: &Session, answered: &Answered) -> Arc<AnswerSummary> {
     let beside = session.listed_beside();
     let id = Id::unique("telling");
     let known = ui.data(|data| data.get_temp::<Told>(id)).filter(|told| {
@@ -37,7 +37,7 @@ pub fn telling(ui: &Ui, session: &Session, answered: &Answered) -> Arc<Telling> 
     if let Some(told) = known {
         return told.telling;
     }
-    let telling = Arc::new(Telling::of(answered, session.picked, beside, &session.roles));
+    let telling = Arc::new(AnswerSummary::of(answered, session.picked, beside, &session.roles));
     let told = Told {
         record: Arc::downgrade(&answered.record),
         query: answered.query,

@@ -14,9 +14,9 @@ use crate::progress::{Progress, Silent};
 pub enum AutoColumns {
     /// As for [`ColumnChoice::Default`].
     #[default]
-    Usual,
+    AllNumeric,
     /// Those that look like coordinates ([`formats::Guess`]).
-    Guess,
+    Inferred,
 }
 
 /// Reads or generates a cloud.

@@ -16,13 +16,13 @@ struct Told {
     picked: Option<Picked>,
     beside: Option<Arc<RowColumns>>,
     roles: Roles,
-    telling: Arc<AnswerSummary>,
+    summary: Arc<AnswerSummary>,
 }
 
 /// The summary of the answer, recomputed when the answer or its known columns change.
 pub fn answer_summary(ui: &Ui, session: &Session, answered: &Answered) -> Arc<AnswerSummary> {
     let beside = session.listed_beside();
-    let id = Id::unique("telling");
+    let id = Id::unique("summary");
     let known = ui.data(|data| data.get_temp::<Told>(id)).filter(|told| {
         let same_file = match (&told.beside, beside) {
             (Some(known), Some(beside)) => Arc::ptr_eq(known, &beside.found),
@@ -35,17 +35,17 @@ pub fn answer_summary(ui: &Ui, session: &Session, answered: &Answered) -> Arc<An
             && same_file
     });
     if let Some(told) = known {
-        return told.telling;
+        return told.summary;
     }
-    let telling = Arc::new(AnswerSummary::of(answered, session.picked, beside, &session.roles));
+    let summary = Arc::new(AnswerSummary::of(answered, session.picked, beside, &session.roles));
     let told = Told {
         record: Arc::downgrade(&answered.record),
         query: answered.query,
         picked: session.picked,
         beside: beside.map(|beside| Arc::clone(&beside.found)),
         roles: session.roles.clone(),
-        telling: Arc::clone(&telling),
+        summary: Arc::clone(&summary),
     };
     ui.data_mut(|data| data.insert_temp(id, told));
-    telling
+    summary
 }

@@ -9,7 +9,7 @@
 //! | `picking` | points under the pointer or in a region, and their other columns in the file |
 //! | `selection` | computes the selection after a change |
 //! | `live` | the query's marker in Plane, its coordinates as fields, the row it snaps to |
-//! | `telling` | summary of the answer in words, cached between frames |
+//! | `answer_summary` | summary of the answer in words, cached between frames |
 //! | `manual` | the embedded documents |
 //! | `projection` | the cache of projections, and their controls |
 //! | `lesson` | a lesson: recorded, played, quizzed, painted and exported |

@@ -358,7 +358,7 @@ mod tests {
 
     #[test]
     fn neighbours_in_the_same_place_are_said_to_be() {
-        let telling = |distances: &[f64], within: &str| {
+        let summary = |distances: &[f64], within: &str| {
             let (whose, within) = ("Holtsville, NY".to_owned(), within.to_owned());
             AnswerSummary {
                 found: distances.len(),
@@ -373,15 +373,12 @@ mod tests {
             .sentence()
         };
         assert_eq!(
-            answer_summary(&[0.0, 0.0], "0 km"),
+            summary(&[0.0, 0.0], "0 km"),
             "The 2 points nearest to Holtsville, NY are at the very same place."
         );
+        assert_eq!(summary(&[0.0], "0 km"), "The point nearest to Holtsville, NY is at the very same place.");
         assert_eq!(
-            answer_summary(&[0.0], "0 km"),
-            "The point nearest to Holtsville, NY is at the very same place."
-        );
-        assert_eq!(
-            answer_summary(&[0.0, 2.0], "2 km"),
+            summary(&[0.0, 2.0], "2 km"),
             "The 2 points nearest to Holtsville, NY are all within 2 km."
         );
     }

@@ -9,7 +9,7 @@
 //! - `camera`: what Plane and Space draw, and transforms between cloud and screen coordinates
 //! - `distances`: distances from a point to rows, and between two rows
 //! - `pictures`: rows that are images
-//! - `telling`: summary of an answer in words
+//! - `answer_summary`: summary of an answer in words
 //! - `picture`, `titles`: pictures of panes for slides and papers, and their titles
 //! - `commands`: actions and commands; one enum feeds menus, shortcuts, their list and the finder
 

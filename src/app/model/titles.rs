@@ -47,16 +47,16 @@ pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
 fn places(session: &Session) -> Option<String> {
     let cloud = session.cloud.as_ref()?;
     let points = || text::count(cloud.len() as u64, "point", "points");
-    let telling = session
+    let summary = session
         .answered
         .as_ref()
         .map(|answered| AnswerSummary::of(answered, session.picked, session.listed_beside(), &session.roles));
-    let what = telling.filter(|telling| telling.found > 0).map_or_else(points, |telling| {
-        let whose = if telling.whose == AnswerSummary::PLACE { "a place" } else { &telling.whose };
-        if telling.found == 1 {
+    let what = summary.filter(|summary| summary.found > 0).map_or_else(points, |summary| {
+        let whose = if summary.whose == AnswerSummary::PLACE { "a place" } else { &summary.whose };
+        if summary.found == 1 {
             format!("Nearest to {whose}")
         } else {
-            format!("{} nearest to {whose}", text::thousands(telling.found as u64))
+            format!("{} nearest to {whose}", text::thousands(summary.found as u64))
         }
     });
     Some(format!("{what} — {}", source_name(cloud)))

@@ -16,7 +16,7 @@ use crate::app::features::projection;
 use crate::app::features::walk::{self, paint};
 use crate::app::gpu::{Drawing, Ink, Layer, Points, PointsCallback, Progress};
 use crate::app::look::{Paint, Paints};
-use crate::app::model::{Ended, Projection, Scene, source_name, telling};
+use crate::app::model::{Ended, Projection, Scene, answer_summary, source_name};
 use crate::app::prelude::*;
 use crate::cloud::{Globe, PointCloud};
 use crate::run::analysis::spread;

@@ -79,7 +79,7 @@ pub fn draw(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
     let margin = text * 1.6;
     room.take_left(margin);
     let beside = heatmap::applies(shape)
-        .then(|| heatmap::Beside::cut(&mut room, shape.registers.max(shape.width), text));
+        .then(|| heatmap::WrittenKeys::cut(&mut room, shape.registers.max(shape.width), text));
     room.take_right(margin * 0.5);
 
     let lanes = room.take_top(text * ROW);

@@ -8,7 +8,7 @@ use crate::app::features::color::state::ColorBy;
 use crate::app::jobs::table::{Kind, Slot};
 use crate::app::jobs::task::Outcome;
 use crate::app::model::files::typed_columns;
-use crate::app::model::{Action, DataKind, FileColumn, FileRoles, Told, telling};
+use crate::app::model::{Action, DataKind, FileColumn, FileRoles, Told, answer_summary};
 use crate::cloud::formats::{self, ColumnInfo, FormatError, Records};
 use crate::cloud::{ColumnChoice, PointCloud, Source};
 

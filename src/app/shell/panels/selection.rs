@@ -344,13 +344,13 @@ pub fn answer_ui(
     palette: &Palette,
     actions: &mut Actions,
 ) {
-    let telling = answer_summary(ui, session, answered);
+    let summary = answer_summary(ui, session, answered);
     heading_ui(ui, "Answer");
-    ui.add(Label::new(RichText::new(telling.sentence()).size(15.0)).wrap());
-    if let Some(kinds) = &telling.kinds {
+    ui.add(Label::new(RichText::new(summary.sentence()).size(15.0)).wrap());
+    if let Some(kinds) = &summary.kinds {
         kinds_ui(ui, session, kinds, palette);
     }
-    distances_ui(ui, &telling, palette);
+    distances_ui(ui, &summary, palette);
     why_ui(ui, session, answered, palette, actions);
     nearby_ui(ui, session, answered, palette, actions);
 }
@@ -492,11 +492,11 @@ fn kind_ui(ui: &mut Ui, text: &str, color: Color32) {
 }
 
 /// A tick for each neighbour; the query is at the left end.
-fn distances_ui(ui: &mut Ui, telling: &AnswerSummary, palette: &Palette) {
-    let (Some(&nearest), Some(&farthest)) = (telling.distances.first(), telling.distances.last()) else {
+fn distances_ui(ui: &mut Ui, summary: &AnswerSummary, palette: &Palette) {
+    let (Some(&nearest), Some(&farthest)) = (summary.distances.first(), summary.distances.last()) else {
         return;
     };
-    if telling.distances.len() < 2 || farthest <= 0.0 {
+    if summary.distances.len() < 2 || farthest <= 0.0 {
         return;
     }
     let (rect, response) = ui.allocate_exact_size(vec2(ui.available_width(), BAR), Sense::hover());
@@ -506,14 +506,14 @@ fn distances_ui(ui: &mut Ui, telling: &AnswerSummary, palette: &Palette) {
     let tick = |distance: f64, color: Color32, width: f32| {
         ui.painter().vline(at(distance), rect.y_range(), Stroke::new(width, color))
     };
-    for &distance in &telling.distances {
+    for &distance in &summary.distances {
         tick(distance, palette.neighbor.gamma_multiply(0.6), 1.0);
     }
-    let middle = telling.distances.len() / 2;
-    let median = if telling.distances.len() % 2 == 1 {
-        telling.distances[middle]
+    let middle = summary.distances.len() / 2;
+    let median = if summary.distances.len() % 2 == 1 {
+        summary.distances[middle]
     } else {
-        f64::midpoint(telling.distances[middle - 1], telling.distances[middle])
+        f64::midpoint(summary.distances[middle - 1], summary.distances[middle])
     };
     tick(median, palette.text, 2.0);
     // The farthest distance is spelled as in the sentence above.
@@ -521,7 +521,7 @@ fn distances_ui(ui: &mut Ui, telling: &AnswerSummary, palette: &Palette) {
         "nearest {}, median {}, farthest {}",
         text::digits(nearest, 4),
         text::digits(median, 4),
-        telling.within
+        summary.within
     );
     name_widget(&response, Role::Image, &format!("Distances: {words}"));
     ui.label(palette.small(words));

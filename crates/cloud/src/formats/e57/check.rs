@@ -172,8 +172,8 @@ pub(super) fn xml(xml: &[u8]) -> Result<(), String> {
                 let tag = Tag::of(rest);
                 if tag.attributes > MAX_XML_ATTRIBUTES {
                     return Err(format!(
-                        "an element has more than {MAX_XML_ATTRIBUTES} attributes, which are the most that \
-                         are read"
+                        "an element has more than {MAX_XML_ATTRIBUTES} attributes, the supported \
+                         maximum"
                     ));
                 }
                 deepest = deepest.max(depth + 1);

@@ -68,7 +68,7 @@ struct Rows<'b, 'i, 'p> {
 }
 
 impl Rows<'_, '_, '_> {
-    fn add<E: Error>(&mut self, (geometry, properties): Feature) -> Result<(), E> {
+    fn add<E: Error>(&mut self, (geometry, properties): FeatureContent) -> Result<(), E> {
         let feature = format!("feature {}", self.features);
         self.features += 1;
         let mut counted = 0;
@@ -174,7 +174,7 @@ impl Accept for &mut Rows<'_, '_, '_> {
 }
 
 /// The geometry of a feature, and the values of its properties in file order.
-type Feature = (Option<Shape>, Vec<Held>);
+type FeatureContent = (Option<Shape>, Vec<Held>);
 
 /// The type of a geometry, and its coordinates.
 type Shape = (String, Coordinates);
@@ -183,12 +183,12 @@ type Shape = (String, Coordinates);
 struct Feature<'b, 'i, 'p>(&'b mut Builder<'i, 'p>);
 
 impl Accept for Feature<'_, '_, '_> {
-    type Value = Feature;
+    type Value = FeatureContent;
 
     const EXPECTED: &'static str = "a feature";
     const ONLY: Option<Container> = Some(Container::Object);
 
-    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<Feature, A::Error> {
+    fn object<'de, A: MapAccess<'de>>(self, mut map: A) -> Result<FeatureContent, A::Error> {
         let (mut geometry, mut properties) = (None, Vec::new());
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {

@@ -15,8 +15,8 @@ use crate::cuda::Cuda;
 use crate::cuda::device::memory::{Addresses, Form, Memory, launch, row_floats, upload_rows};
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::step::{
-    CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, IndexedVisit, Minima, Order, Ordering,
-    Queries, SearchOutput, Stored, StoredVisit, VISIT_WARPS, step_entry, step_visit_entry,
+    CANDIDATES, DISTANCE_QUERIES, DISTANCE_THREADS, Distances, Found, IndexedVisit, Minima, Order, Ordering,
+    Queries, Stored, StoredVisit, VISIT_WARPS, step_entry, step_visit_entry,
 };
 use crate::cuda::search::{BuildKernels, GpuSearch, Kernels};
 use crate::host_memory;
@@ -200,7 +200,7 @@ impl Step {
         let Addresses { points, queries: rows, indices, squared_distances, n, d, k, .. } =
             memory.addresses(stream);
         let (count, clusters) = (queries.len(), self.prepared.clusters());
-        let found = SearchOutput { k, indices, squared_distances, visits };
+        let found = Found { k, indices, squared_distances, visits };
         let visit = self.visit.of(build);
         let padded = padded(clusters);
         let entries = self.scratch.order.device_ptr_mut(stream).0;

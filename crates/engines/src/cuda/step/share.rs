@@ -9,8 +9,7 @@ use crate::cuda::Cuda;
 use crate::cuda::device::memory::launch;
 use crate::cuda::device::units::Unit;
 use crate::cuda::interface::step::{
-    Gathering, IndexedShare, IndexedVisit, Queries, SearchOutput, Shares, StoredShare, StoredVisit,
-    step_share_entry,
+    Found, Gathering, IndexedShare, IndexedVisit, Queries, Shares, StoredShare, StoredVisit, step_share_entry,
 };
 use crate::knn::{EngineError, EngineId};
 
@@ -133,7 +132,7 @@ impl Sharing {
         &self,
         stream: &Arc<CudaStream>,
         queries: Queries,
-        found: SearchOutput,
+        found: Found,
         shares: Shares,
     ) -> Result<(), DriverError> {
         // SAFETY: the warps of these queries were launched before, with these buffers.

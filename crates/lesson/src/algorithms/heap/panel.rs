@@ -75,13 +75,11 @@ impl AlgorithmPictures for Metered {
         let of = |row: &meter::Row| {
             (
                 row.name,
-                meter::Transition::ALL
-                    .map(|way| meter.number(row, way, &meter.all(way)).map(meter::words))
-                    .to_vec(),
+                meter::Way::ALL.map(|way| meter.number(row, way, &meter.all(way)).map(meter::words)).to_vec(),
             )
         };
         compared(
-            &meter::Transition::ALL.map(meter::Transition::name),
+            &meter::Way::ALL.map(meter::Way::name),
             &meter::ROWS.iter().map(of).collect::<Vec<_>>(),
             out,
         )?;
@@ -351,7 +349,7 @@ fn slots(scene: &mut Scene, view: &View<'_>, mut room: Area) {
     let end = recording
         .meter()
         .filter(|_| !view.asking)
-        .map_or(all, |meter| meter.all(meter::Transition::ThreadAQuery).slots(dims) * width)
+        .map_or(all, |meter| meter.all(meter::Way::ThreadAQuery).slots(dims) * width)
         .max(1);
     let long = |slots: u64| bar.width * slots as f32 / end as f32;
     scene.rect(bar, 2.0, Some(faint(Ink::Field, 0.6)), Some(line(faint(Ink::Line, 0.8), 0.8)));

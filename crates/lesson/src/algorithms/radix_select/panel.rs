@@ -38,7 +38,7 @@ impl AlgorithmPictures for Chosen {
             .buckets()
             .map_or((0, 0, false), |buckets| (buckets.reads, buckets.passes.len(), buckets.is_sorted));
         let kept = shape.k.min(shape.n);
-        let rows: [tally::Row<'_, 4>; 3] = [
+        let rows: [counter_table::Row<'_, 4>; 3] = [
             (
                 "distances read",
                 [
@@ -60,7 +60,14 @@ impl AlgorithmPictures for Chosen {
             ),
         ];
         let heads = ["so far", "at the end", "a buffer", "radix sort"];
-        tally::table(&mut scene, room.take_top(row * 4.4), row, &[0.3, 0.14, 0.19, 0.17, 0.2], heads, &rows);
+        counter_table::table(
+            &mut scene,
+            room.take_top(row * 4.4),
+            row,
+            &[0.3, 0.14, 0.19, 0.17, 0.2],
+            heads,
+            &rows,
+        );
         room.take_top(row * 0.4);
         // On a log scale: otherwise all but the first bars would be too short to see.
         let share = |points: u32| (1.0 + points as f32).ln() / (1.0 + shape.n as f32).ln();
@@ -74,7 +81,7 @@ impl AlgorithmPictures for Chosen {
             .zip(left)
             .map(|(name, left)| Bar { name, done: share(left), all: None, ink: Ink::Candidate })
             .collect();
-        tally::bars(&mut scene, room, text, "Points left, log scale", &bars);
+        counter_table::bars(&mut scene, room, text, "Points left, log scale", &bars);
         scene
     }
 

@@ -54,7 +54,7 @@ impl AlgorithmPictures for Index {
         );
         let heads = ["so far", "at the end", "curve order", "brute force"];
         let room_of_table = room.take_top(row * 7.6);
-        tally::table(
+        counter_table::table(
             &mut scene,
             room_of_table,
             row,
@@ -275,7 +275,7 @@ fn bars(scene: &mut Scene, room: Area, view: &View<'_>, index: &Index) {
         Bar { name: "curve order", done: hidden(lie).unwrap_or(0.0), all: hidden(lie), ink: Ink::Theory },
         Bar { name: "brute force", done: 1.0, all: hidden(state.shape.n), ink: Ink::Rejected },
     ];
-    tally::bars(scene, room, view.text, "Points evaluated", &searches);
+    counter_table::bars(scene, room, view.text, "Points evaluated", &searches);
 }
 
 // The boxes of a tree in the panel of the points: those of the current node, visited and pruned ones, and the

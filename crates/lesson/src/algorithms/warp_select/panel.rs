@@ -44,7 +44,7 @@ impl AlgorithmPictures for Queued {
         // Must not answer the question of how many merges there will be.
         let hidden = |words: String| if view.asking { String::new() } else { words };
         let about = |value: f64| thousands(value.round() as u64);
-        let rows: [tally::Row<'_, 4>; 4] = [
+        let rows: [counter_table::Row<'_, 4>; 4] = [
             (
                 "points seen",
                 [number(counts.points_seen), number(state.shape.n), number(state.shape.n), none()],
@@ -79,7 +79,14 @@ impl AlgorithmPictures for Queued {
             ),
         ];
         let heads = ["so far", "at the end", "a buffer", "its theory \u{2264}"];
-        tally::table(&mut scene, room.take_top(row * 5.4), row, &[0.3, 0.14, 0.18, 0.17, 0.21], heads, &rows);
+        counter_table::table(
+            &mut scene,
+            room.take_top(row * 5.4),
+            row,
+            &[0.3, 0.14, 0.18, 0.17, 0.21],
+            heads,
+            &rows,
+        );
         room.take_top(row * 0.4);
         let most = self.merges.max(buffer.merges).max(1) as f32;
         let share = |merges: u32| merges as f32 / most;
@@ -99,7 +106,7 @@ impl AlgorithmPictures for Queued {
                 ink: Ink::TextWeak,
             },
         ];
-        tally::bars(&mut scene, room, text, "Merges", &bars);
+        counter_table::bars(&mut scene, room, text, "Merges", &bars);
         scene
     }
 

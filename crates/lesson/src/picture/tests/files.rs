@@ -33,9 +33,10 @@ fn every_lessons_page_reads_as_the_picture_that_is_drawn() {
 #[test]
 fn every_character_of_every_lesson_is_there() {
     // What pictures may also use: arrows, marks, operators, superscripts.
-    let mut said: String = "\u{221e}\u{2212}\u{00d7}\u{00b7}\u{2264}\u{2265}\u{2260}\u{2248}\u{221a}\\
-                            u{2190}\u{2192}\u{2191}\u{2193}\u{2194}\u{21c4}\u{2026}\u{2013}\u{2014}\u{201c}\\
-                            u{201d}\u{2018}\u{2019}\u{2308}\u{2309}\u{230a}\u{230b}\u{00b2}µ^&|<>="
+    let mut said: String = "\u{221e}\u{2212}\u{00d7}\u{00b7}\u{2264}\u{2265}\u{2260}\u{2248}\u{221a}\
+                            \u{2190}\u{2192}\u{2191}\u{2193}\u{2194}\u{21c4}\
+                            \u{2026}\u{2013}\u{2014}\u{201c}\u{201d}\u{2018}\u{2019}\
+                            \u{2308}\u{2309}\u{230a}\u{230b}\u{00b2}µ^&|<>="
         .to_owned();
     for lesson in &LESSONS {
         said += lesson.title;

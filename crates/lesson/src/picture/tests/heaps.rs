@@ -9,7 +9,7 @@ use crate::algorithms::OwnStep;
 use crate::algorithms::heap::HeapStep;
 use crate::engines::lockstep::{PADDING, distance_of, index_of};
 use crate::lessons::{Choice, Lesson, Take, named};
-use crate::meter::{ROWS, Transition, words};
+use crate::meter::{ROWS, Way, words};
 use crate::progress::Silent;
 use crate::step::Step;
 
@@ -85,7 +85,7 @@ fn idle_slots_are_those_of_the_meter() {
     let scene = draw(Panel::Heaps, &view(&cursor, None), [900.0, 420.0]);
     let meter = take.recording.meter().unwrap();
     let idle = ROWS.iter().find(|row| row.name == "idle lanes").unwrap();
-    let percent = meter.number(idle, Transition::ThreadAQuery, &meter.all(Transition::ThreadAQuery)).unwrap();
+    let percent = meter.number(idle, Way::ThreadAQuery, &meter.all(Way::ThreadAQuery)).unwrap();
     assert!(
         texts(&scene).iter().any(|text| text.contains(&format!("idle ({percent:.0} %)"))),
         "{percent}: {:?}",
@@ -111,7 +111,7 @@ fn the_meter_shows_its_numbers() {
             let shown = texts(&scene);
             for row in &ROWS {
                 let at = shown.iter().position(|text| *text == row.name).unwrap();
-                for (way, text) in Transition::ALL.into_iter().zip(&shown[at + 1..]) {
+                for (way, text) in Way::ALL.into_iter().zip(&shown[at + 1..]) {
                     let number = meter.number(row, way, &meter.so_far(way, cursor.state()));
                     let expected = match number {
                         None => "\u{2013}".to_owned(),

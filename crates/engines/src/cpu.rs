@@ -34,9 +34,10 @@ pub trait Searcher {
         found: &mut SearchOutput<Self::Visits>,
     );
 
-    /// Upper bound on the bytes that counting builds record per query.
-    fn kept_bytes(&self, _problem: &Problem) -> usize {
-        size_of::<Self::Visits>()
+    /// Upper bound on the bytes that counting builds record per query beyond [`Self::Visits`], if they are
+    /// enough to be checked before each chunk.
+    fn history_bytes(&self, _problem: &Problem) -> usize {
+        0
     }
 
     /// Appends the records of the last search's queries to an answer.
@@ -118,8 +119,9 @@ impl<S: Searcher> Search for CpuSearch<'_, S> {
     }
 
     fn search(&mut self, queries: Range<usize>, build: Build) -> Result<f64, EngineError> {
-        if build != Build::Timed {
-            host_memory::check_bytes((queries.len() * self.searcher.kept_bytes(self.problem)) as u64)?;
+        let history = queries.len() * self.searcher.history_bytes(self.problem);
+        if build != Build::Timed && history > 0 {
+            host_memory::check_bytes(history as u64)?;
         }
         let start = Instant::now();
         self.searcher.search(self.problem, queries, build, &mut self.found);
@@ -252,6 +254,11 @@ pub fn prepared_if<T: Any + Send + Sync>(
 }
 
 /// Points per group.
+/// Bytes of what is counted of all queries, one `V` each.
+pub fn counts_bytes<V>(problem: &Problem) -> u64 {
+    (size_of::<V>() * problem.q()) as u64
+}
+
 pub const GROUP: usize = 32;
 
 /// A problem's points in groups, which several engines share.
@@ -328,8 +335,8 @@ impl<V> Rows<'_, V> {
         for ((index, squared_distance), neighbour) in places.zip(neighbours) {
             (*index, *squared_distance) = neighbour;
         }
-        if let Some(place) = self.visits.get_mut(self.done) {
-            *place = visits;
+        if !self.visits.is_empty() {
+            self.visits[self.done] = visits;
         }
         if let Some((spans, laps)) = &mut self.timed {
             spans[self.done] = laps.lap();

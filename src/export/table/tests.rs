@@ -50,6 +50,8 @@ fn text_with_separators_is_quoted() {
     let mut out = Vec::new();
     Text::new(b',', &mut out).append(&table).unwrap();
     assert_eq!(String::from_utf8(out).unwrap(), "\"a|b\",\"c;d\",e\n\"1|2\",\"3;4\",5\n");
+    // In TSV only a tab separates.
+    assert_eq!(table.tsv(), "a|b\tc;d\te\n1|2\t3;4\t5\n");
 }
 
 #[test]

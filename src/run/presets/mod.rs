@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
+use serde::de::Error as _;
 use toml::Table;
 
 use super::sweep::{Room, Size, Sweep, Work};
@@ -172,6 +173,7 @@ pub enum PresetError {
 /// The figures of a publication. Missing fields come from the preset's base, if it has one, and then from the
 /// default.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Figures {
     default: Table,
     base: HashMap<String, Table>,
@@ -182,7 +184,9 @@ impl Figures {
     fn presets(mut self) -> Result<Vec<Preset>, toml::de::Error> {
         let mut whole = |mut preset: Table| {
             let mut all = self.default.clone();
-            if let Some(base) = preset.remove("base").and_then(|name| self.base.get(name.as_str()?)) {
+            if let Some(name) = preset.remove("base") {
+                let base = name.as_str().and_then(|name| self.base.get(name));
+                let base = base.ok_or_else(|| toml::de::Error::custom(format!("unknown base {name:?}")))?;
                 all.extend(base.clone());
             }
             all.extend(preset);

@@ -99,10 +99,11 @@ fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Se
     let (n, dims) = (problem.n(), problem.dims());
     // Per thread: products, translated queries, heaps, and the buffers of `gemm`.
     let of_thread = MOST_QUERIES * (4 * filter::block_points(n) + 4 * dims + 8 * problem.k()) + PACKED;
-    let search_bytes = rayon::current_num_threads().min(problem.q()) * of_thread;
+    let search_bytes = (rayon::current_num_threads().min(problem.q()) * of_thread) as u64
+        + cpu::counts_bytes::<Counts>(problem);
     let make = || Filter::new(problem.points(), dims);
     let (filter, setup) =
-        cpu::prepared(problem, SetupPhase::Upload, filter::bytes(n, dims) as u64, search_bytes as u64, make)?;
+        cpu::prepared(problem, SetupPhase::Upload, filter::bytes(n, dims) as u64, search_bytes, make)?;
     Ok(Box::new(CpuSearch::new(problem, setup, GemmHeap { filter })))
 }
 

@@ -47,6 +47,9 @@ pub static KDTREE: Descriptor = Descriptor {
 /// larger chunks.
 const QUERIES_PER_THREAD: usize = 64;
 
+/// Queries per work item: few, so that threads share them evenly.
+const BLOCK: usize = 8;
+
 /// The tree as it is cached with the points.
 struct Index(Box<dyn Tree>);
 
@@ -90,14 +93,16 @@ impl Searcher for KdTree {
     ) {
         let tree = &self.0.0;
         // Only neighbours are recorded, whatever the build.
-        found.in_blocks(problem, queries, 1, Build::Timed, |query, rows| {
-            let nearest = tree.nearest(problem, query);
-            let nearest = nearest.into_iter().map(|neighbour| neighbour.parts());
-            let padding = std::iter::repeat((f32::INFINITY, NONE));
-            rows.put(
-                nearest.chain(padding).map(|(squared_distance, position)| (position, squared_distance)),
-                (),
-            );
+        found.in_blocks(problem, queries, BLOCK, Build::Timed, |queries, rows| {
+            for query in queries.chunks_exact(problem.dims()) {
+                let nearest = tree.nearest(problem, query);
+                let nearest = nearest.into_iter().map(|neighbour| neighbour.parts());
+                let padding = std::iter::repeat((f32::INFINITY, NONE));
+                rows.put(
+                    nearest.chain(padding).map(|(squared_distance, position)| (position, squared_distance)),
+                    (),
+                );
+            }
         });
     }
 }

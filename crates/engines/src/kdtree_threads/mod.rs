@@ -109,7 +109,8 @@ const BLOCK: usize = 64;
 /// Builds the tree, unless it is cached.
 fn load<'a>(problem: &'a Problem, _parameters: &Parameters) -> Result<Box<dyn Search + 'a>, EngineError> {
     let bytes = Tree::bytes(problem.n(), problem.dims());
-    let (tree, setup) = cpu::prepared(problem, SetupPhase::BuildIndex, bytes, 0, || Tree::new(problem))?;
+    let counts = cpu::counts_bytes::<Visits>(problem);
+    let (tree, setup) = cpu::prepared(problem, SetupPhase::BuildIndex, bytes, counts, || Tree::new(problem))?;
     Ok(Box::new(CpuSearch::new(problem, setup, KdTreeThreads(tree))))
 }
 

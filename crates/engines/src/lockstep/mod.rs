@@ -70,7 +70,8 @@ pub static LOCKSTEP: Descriptor = Descriptor {
     traces: true,
     ..Descriptor::new(EngineId::new("lockstep"), |_| {
         cpu::open(&LOCKSTEP, "CPU", Some(("instructions", instructions())), |problem, _| {
-            let (points, setup) = cpu::grouped(problem, 0)?;
+            let (points, setup) =
+                cpu::grouped(problem, cpu::counts_bytes::<[u32; rules::MEASURES.len()]>(problem))?;
             Ok(Box::new(CpuSearch::new(problem, setup, Lockstep { points })))
         })
     })
@@ -168,7 +169,7 @@ impl Searcher for Lockstep {
         });
     }
 
-    fn kept_bytes(&self, problem: &Problem) -> usize {
+    fn history_bytes(&self, problem: &Problem) -> usize {
         tally_bytes(problem)
     }
 
@@ -176,7 +177,9 @@ impl Searcher for Lockstep {
         // Copied into vectors that grow by doubling.
         let entries: usize = visits.as_slice().iter().map(|tally| tally.history.len()).sum();
         let collected = answer.convergence.points_seen.len();
-        host_memory::check_bytes((2 * (collected + entries) * size_of::<(u32, f32)>()) as u64)?;
+        if collected + entries > answer.convergence.points_seen.capacity() {
+            host_memory::check_bytes((2 * (collected + entries) * size_of::<(u32, f32)>()) as u64)?;
+        }
         answer.convergence.counted_by = rules::CONVERGENCE.to_owned();
         answer.measured.extend(&rules::MEASURES, visits.as_slice().iter().map(|tally| tally.counters.row()));
         visits.for_each(|tally| answer.convergence.push(tally.history));

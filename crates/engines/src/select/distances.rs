@@ -71,7 +71,7 @@ pub fn load<'a>(problem: &'a Problem, parameters: &Parameters) -> Result<Box<dyn
     let rows = if is_exact(kernel) { 1 } else { 2 };
     // Rows of each thread, and the norms.
     let extra = 4 * problem.n() * (rows * rayon::current_num_threads() + rows - 1);
-    let (points, setup) = cpu::grouped(problem, extra as u64)?;
+    let (points, setup) = cpu::grouped(problem, extra as u64 + cpu::counts_bytes::<Counts>(problem))?;
     let norms = if is_exact(kernel) { Vec::new() } else { distances_norms(&points) };
     let selector = bits::selector(&problem.shape(), &Parameters::NONE);
     let distances = DistancesAlone { points, norms, selector, parameters: resolved(kernel), share: 1.0 };

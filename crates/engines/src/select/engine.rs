@@ -407,7 +407,7 @@ fn load<'p, S: FromPoints + 'static>(
     // Per thread: distances, working copies, and results.
     let of_thread = selector.bytes_of_thread(&problem.shape()) + size_of::<Key>() * problem.k();
     let rows = (of_thread * rayon::current_num_threads()) as u64;
-    let (points, setup) = cpu::grouped(problem, rows)?;
+    let (points, setup) = cpu::grouped(problem, rows + cpu::counts_bytes::<Counts>(problem))?;
     Ok(Box::new(CpuSearch::new(problem, setup, Select { descriptor, points, selector })))
 }
 

@@ -162,7 +162,8 @@ fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Eng
             let (points, setup) = if plan.exhaustive {
                 // A row of distances per thread.
                 let distances = 4 * (problem.n() * rayon::current_num_threads()) as u64;
-                let (points, setup) = cpu::grouped(problem, distances)?;
+                let (points, setup) =
+                    cpu::grouped(problem, distances + cpu::counts_bytes::<Visits>(problem))?;
                 (Prepared::Rows(points), setup)
             } else {
                 let (clusters, setup) = clusters(problem, &plan, &Silent)?.expect("not cancelled");
@@ -218,7 +219,8 @@ fn clusters(
     let clustering = plan.clustering;
     let bytes = Clusters::bytes(problem.n(), problem.dims(), clustering.clusters);
     let suits = |clusters: &Clusters| clusters.clustering == clustering;
-    cpu::prepared_if(problem, SetupPhase::BuildIndex, bytes, 0, suits, || {
+    let counts = cpu::counts_bytes::<Visits>(problem);
+    cpu::prepared_if(problem, SetupPhase::BuildIndex, bytes, counts, suits, || {
         let assigned = kmeans(problem, clustering.clusters, clustering.iterations, progress)?;
         Some(Clusters::new(problem, clustering, &assigned))
     })

@@ -120,7 +120,7 @@ fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn equals_the_twin_in_every_shape() {
+fn the_filter_equals_its_twin_in_every_shape() {
     let mut cuda = Cuda::open().unwrap();
     let mut check = |what: &str, problem: &Problem| {
         assert!(check(&mut cuda, what, problem, Path::Filter), "{what} did not use the filter")
@@ -142,7 +142,7 @@ fn equals_the_twin_in_every_shape() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn no_neighbour_is_lost_on_adversarial_data() {
+fn adversarial_data_loses_no_neighbours() {
     let mut cuda = Cuda::open().unwrap();
     let mut wrong = Vec::new();
     let mut check = |what: &str, problem: &Problem, path: Path| {
@@ -229,7 +229,7 @@ fn no_neighbour_is_lost_on_adversarial_data() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_builds_agree_behind_the_filter() {
+fn filtered_builds_agree() {
     let mut cuda = Cuda::open().unwrap();
     let problem = problem(&random(30_000, 40, 21), &random(300, 40, 22), 40, 64);
     let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
@@ -262,7 +262,7 @@ fn the_builds_agree_behind_the_filter() {
 /// bound, so that only ε remains.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn rows_that_bf16_rounds_apart_are_not_lost() {
+fn bf16_rounding_loses_no_neighbours() {
     const HALF: f64 = 1.0 / 256.0; // of BF16's step between 1 and 2
     const STEP: f64 = 2.0 * HALF;
     let mut cuda = Cuda::open().unwrap();
@@ -305,7 +305,7 @@ fn rows_that_bf16_rounds_apart_are_not_lost() {
 /// More dimensions than any buffer of the filter, and the most that it supports.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn equals_the_twin_in_the_most_dimensions() {
+fn the_filter_equals_its_twin_in_very_many_dimensions() {
     let mut cuda = Cuda::open().unwrap();
     for (d, n) in [(4097, 5003), (65_535, 2061)] {
         let problem = problem(&random(n, d, 31), &random(3, d, 32), d, 10);

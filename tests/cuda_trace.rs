@@ -43,7 +43,7 @@ fn check(cuda: &mut Cuda, case: &Case, query: usize, batch: Option<usize>) -> Re
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn equals_the_twin_step_by_step() {
+fn traces_equal_the_twin_step_by_step() {
     let mut cuda = cuda();
     let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
     let mut cases = Vec::new();
@@ -97,7 +97,7 @@ fn equals_the_twin_step_by_step() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn batches_have_the_size_of_the_lesson() {
+fn batches_have_the_lessons_size() {
     let mut cuda = cuda();
     for (dims, batch) in [(2, 8), (2, 1), (3, 5), (17, 4), (2, 100_000)] {
         let case = Case { n: 10_007, dims, ..Case::default() };

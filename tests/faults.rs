@@ -453,7 +453,7 @@ fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
 }
 
 #[test]
-fn a_run_folder_is_old_or_new() {
+fn faults_leave_a_complete_run_folder() {
     faults(
         &RUN_OUT,
         &[
@@ -469,18 +469,18 @@ fn a_run_folder_is_old_or_new() {
 }
 
 #[test]
-fn a_recording_is_old_or_new() {
+fn faults_leave_a_complete_recording() {
     faults(&RECORD, &[("write", "ENOSPC"), ("all", "kill")], 10);
 }
 
 #[test]
-fn a_session_is_old_or_new() {
+fn faults_leave_a_complete_session() {
     faults(&SESSION, &[("write", "ENOSPC"), ("all", "kill")], 10);
 }
 
 /// Saves a session in its own process: the runs of a recording, with the state of a window.
 #[test]
-#[ignore = "started by a_session_is_old_or_new"]
+#[ignore = "started by faults_leave_a_complete_session"]
 fn save_session() {
     // Started without arguments by a run of all ignored tests.
     let Ok(paths) = std::env::var("SAVE_SESSION") else { return };
@@ -504,12 +504,12 @@ fn rows_of_a_sweep_are_never_truncated() {
 }
 
 #[test]
-fn a_generated_cloud_is_old_or_new() {
+fn faults_leave_a_complete_generated_cloud() {
     faults(&GENERATE, &[("write", "ENOSPC"), ("write", "short"), ("write", "EINTR"), ("fsync", "EIO")], 0);
 }
 
 #[test]
-fn pictures_of_a_lesson_are_old_or_new() {
+fn faults_leave_complete_lesson_pictures() {
     faults(&LESSON, &[("rename", "EACCES")], 0);
 }
 

@@ -148,7 +148,7 @@ fn assert_has(found: &Value, kept: &Value, at: &str) {
 }
 
 #[test]
-fn files_of_every_version_open_with_their_values() {
+fn files_of_every_version_open_with_recorded_values() {
     for folder in versions() {
         let text = fs::read_to_string(folder.join("values.json")).expect("it exists");
         let mut kept: Value = serde_json::from_str(&text).expect("JSON");

@@ -110,7 +110,7 @@ fn row(engine: &Descriptor) -> String {
 }
 
 #[test]
-fn the_table_of_engines_is_the_registrys() {
+fn the_engine_table_matches_the_registry() {
     let head = [
         "| engine | runs on | description | counts | parameters |".to_owned(),
         "|---|---|---|---|---|".to_owned(),

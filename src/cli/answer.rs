@@ -188,7 +188,7 @@ mod tests {
     use crate::knn::{EngineError, EngineId};
 
     #[test]
-    fn what_a_machine_lacks_is_told_in_a_few_words() {
+    fn fallback_reasons_are_brief() {
         let missing = "no driver was found (libcuda.so.1); a GPU needs driver R580".to_owned();
         let unavailable = EngineError::Unavailable { engine: EngineId::new("cuda"), why: missing };
         assert_eq!(

@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_the_metric() {
+    fn column_names_identify_the_metric() {
         let by = |names: &str| by_names(&names.split(',').map(str::to_owned).collect::<Vec<_>>());
         for (names, told) in [
             ("query,rank,index,squared_distance,distance", Some("l2")),

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_follows_from_the_pace_of_the_work() {
+    fn remaining_time_follows_the_measured_pace() {
         let seconds = Duration::from_secs_f64;
         let mut pace = Pace::default();
         // Building an index takes twenty seconds.

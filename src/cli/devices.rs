@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn engines_stand_under_their_groups_and_a_device_is_described_once() {
+    fn engines_are_grouped_and_devices_described_once() {
         let device = |id| DeviceInfo {
             id: Some(id),
             name: format!("device {id}"),

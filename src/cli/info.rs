@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_column_turns_to_text_is_shown() {
+    fn the_first_text_value_of_a_column_is_reported() {
         let report = report("a,b\n1,1\n2,2\n3,3o\n", "").unwrap();
         let text = report.text();
         assert!(
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_is_shown() {
+    fn origins_are_reported() {
         let text = report("x,y\n4918340.364,1\n4918381.12375,2\n", "").unwrap().text();
         assert!(
             text.contains("origin 4918360.743875001, to keep precision in 32-bit floats")
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_coordinates_is_still_described() {
+    fn files_without_coordinates_are_described() {
         let report = report("a,b\nx,y\n", "").unwrap();
         assert!(
             report.cloud.is_none()

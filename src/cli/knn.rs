@@ -362,7 +362,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_have_units() {
+    fn lengths_accept_units() {
         for (text, metric, want) in [
             ("5km", Metric::Haversine, 5.0),
             ("500 m", Metric::Haversine, 0.5),

@@ -341,7 +341,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_an_error_on_one_line() {
+    fn panics_become_one_line_errors() {
         let message = |job: fn() -> anyhow::Result<()>| contained(job).unwrap_err().to_string();
         assert_eq!(
             message(|| panic!("an index\nis out")),
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flags_make_sense_to_clap() {
+    fn clap_accepts_the_command_definition() {
         command().debug_assert();
     }
 }

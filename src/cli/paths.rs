@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_not_called_like_a_file_of_another_flag() {
+    fn folder_names_with_a_file_extension_are_rejected() {
         let place = tempfile::tempdir().unwrap();
         let there = place.path().join("there.csv");
         std::fs::create_dir(&there).unwrap();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn other_endings_are_refused() {
+    fn other_extensions_are_rejected() {
         let png = ending_in("png");
         for name in ["a.png", "b/A.PNG", "two.dots.png"] {
             assert_eq!(png(name), Ok(name.into()));

@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_shows_who_is_wrong_and_who_did_not_run() {
+    fn the_table_shows_wrong_and_unavailable_engines() {
         let table = table(&[
             verdict("cuda", None, None),
             verdict("lockstep", Some("query 3"), None),
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_counted_with_what_is_right_among_them() {
+    fn reference_answers_report_errors_and_recall() {
         let text = |wrong, recalls: Option<&[f64]>| {
             let recall = recalls.map(|recalls| RecallAt {
                 k: 10,

@@ -106,7 +106,7 @@ mod tests {
     use crate::progress::Silent;
 
     #[test]
-    fn what_is_written_is_read_and_what_is_not_known_is_left_alone() {
+    fn provenance_round_trips_and_omits_unknown_fields() {
         let data = Source::Generate { spec: "uniform:n=5,d=2".to_owned(), seed: 7 };
         let cloud = cloud::load(&data, false, &Silent).unwrap();
         let of = |queries| {

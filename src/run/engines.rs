@@ -541,13 +541,13 @@ mod tests {
     }
 
     #[test]
-    fn auto_is_cuda_where_it_can_run() {
+    fn auto_prefers_cuda() {
         let record = run(&mut engines(vec![], Script::default()), EngineChoice::Auto).unwrap();
         assert_eq!((record.engine, &record.fallback), (CUDA, &None));
     }
 
     #[test]
-    fn an_answer_is_one_pass_of_the_timed_build() {
+    fn answers_take_one_pass_of_the_timed_build() {
         let script = Script::default();
         let calls = Arc::clone(&script.calls);
         let mut engines = engines(vec![], script);
@@ -560,14 +560,14 @@ mod tests {
     }
 
     #[test]
-    fn auto_says_why_it_is_not_cuda() {
+    fn auto_reports_why_cuda_was_not_chosen() {
         let record = run(&mut engines(vec![CUDA], Script::default()), EngineChoice::Auto).unwrap();
         assert_eq!(record.engine, LOCKSTEP);
         assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: there is no driver");
     }
 
     #[test]
-    fn auto_falls_back_when_only_loading_says_so() {
+    fn auto_falls_back_when_loading_fails() {
         let mut engines =
             testing::engines(|kind| Ok(Script { unavailable: kind == CUDA, ..Script::default() }));
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
@@ -576,13 +576,13 @@ mod tests {
     }
 
     #[test]
-    fn a_named_engine_is_this_one_or_an_error() {
+    fn a_named_engine_has_no_fallback() {
         let error = run(&mut engines(vec![CUDA], Script::default()), EngineChoice::named(CUDA)).unwrap_err();
         assert_eq!(error.to_string(), "the cuda engine cannot run here: there is no driver");
     }
 
     #[test]
-    fn an_engine_whose_device_failed_is_opened_anew() {
+    fn engines_are_reopened_after_a_device_failure() {
         let opened = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&opened);
         let mut engines = testing::engines(move |_| {
@@ -648,7 +648,7 @@ mod tests {
     }
 
     #[test]
-    fn what_refuses_a_job_is_passed_over() {
+    fn engines_that_reject_a_job_are_skipped() {
         let counts = |kind| registry::find(kind).is_some_and(Descriptor::counts);
         let mut engines =
             testing::engines(move |kind| Ok(Script { unavailable: counts(kind), ..Script::default() }));
@@ -663,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_is_built_for_single_queries_once_that_pays() {
+    fn single_queries_build_an_index_once_it_pays_off() {
         let (mut engines, cloud) =
             (engines(vec![CUDA, EngineId::new("cuda-split")], Script::default()), squares(10));
         let row = |row| RunSpec {
@@ -711,7 +711,7 @@ mod tests {
     }
 
     #[test]
-    fn single_queries_add_up_and_runs_do_not() {
+    fn single_queries_accumulate_waiting_time_and_runs_do_not() {
         let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
         let row = |row| RunSpec {
             engine: EngineChoice::named(LOCKSTEP),
@@ -731,7 +731,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_predicted_and_its_points_are_known_to_be_there() {
+    fn runs_are_predicted_and_leave_their_points_resident() {
         let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
         let spec = RunSpec { engine: EngineChoice::named(LOCKSTEP), ..spec() };
         let there = |engines: &mut Engines| {

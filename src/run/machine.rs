@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_machine_is_told() {
+    fn busy_machines_are_reported() {
         let machine = Machine {
             cores: Some(2),
             load_start: Some(1.5),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_is_of_what_could_have_run() {
+    fn the_waiting_share_is_relative_to_runnable_time() {
         let at = |ran, waited| Scheduled { ran, waited };
         assert_eq!(at(400, 150).waited_since(at(100, 50)), Some(0.25));
         assert_eq!(at(100, 50).waited_since(at(100, 50)), None);
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn linux_tells() {
+    fn linux_reports_load_and_waiting_time() {
         let machine = Machine::now();
         assert!(
             machine.cores.is_some_and(|cores| cores > 0)

@@ -519,7 +519,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn run_json_stays_what_it_was_to_the_byte() {
+    fn run_json_round_trips_byte_for_byte() {
         let written = concat!(
             r#"{"schema_version":1,"warpscope_version":"0.1.0","started_unix":1795336155,"spec":"#,
             r#"{"data":{"file":{"path":"a.csv","columns":"default"}},"#,
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_numbers_beside_the_others() {
+    fn measure_means_are_flattened_into_the_summary() {
         let measure = |name: &str, mean, expected| MeasureMean { name: name.to_owned(), mean, expected };
         let summary = Summary {
             n: 7,
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_is_saved_by_its_name() {
+    fn phases_are_serialized_by_name() {
         for phase in Phase::ALL {
             let json = serde_json::to_string(&phase).unwrap();
             assert_eq!(json, format!("\"{}\"", phase.name()));

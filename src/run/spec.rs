@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_engine_is_saved_as_it_is_spelled() {
+    fn engine_choices_are_serialized_as_typed() {
         let cut = "cuda:kernel=direct,warps=8".parse().unwrap();
         for choice in EngineChoice::all().chain([cut]) {
             let json = serde_json::to_string(&choice).unwrap();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_is_held_against_the_registry() {
+    fn engine_choices_are_checked_against_the_registry() {
         let why = |text: &str| text.parse::<EngineChoice>().unwrap_err();
         assert_eq!(
             why("gpu"),

@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn every_combination_is_run_once_and_clouds_stay_together() {
+    fn combinations_are_unique_and_grouped_by_cloud() {
         let base = RunSpec { data: Source::Generate { spec: "uniform".to_owned(), seed: 1 }, ..spec() };
         let engines = vec![EngineChoice::Auto, EngineChoice::named(EngineId::new("kdtree"))];
         let q = [1, 2, 3].map(QuerySpec::Count).to_vec();
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_the_same_whatever_q_and_d_are() {
+    fn constant_work_adapts_n_to_q_and_d() {
         let q = [1, 4, 16].map(QuerySpec::Count).to_vec();
         let work = Some(Work { product: 1024, values: 512 });
         let sweep = Sweep { q, d: vec![2, 4], k: vec![3], work, ..uniform() };
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_the_points_that_there_are() {
+    fn k_shares_are_percentages_of_n() {
         let sweep = Sweep { n: vec![10, 1000], shares: vec![1, 50], ..uniform() };
         assert_eq!(generated(&sweep).iter().map(|(.., k)| *k).collect::<Vec<_>>(), [1, 5, 10, 500]);
         assert!(sweep.varies(Size::K) && sweep.varied().is_none());
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn n_is_halved_until_it_fits_and_that_is_said() {
+    fn n_is_halved_until_it_fits_and_reported() {
         let sweep = Sweep {
             n: vec![1 << 10, 1 << 20],
             q: vec![QuerySpec::Count(10)],
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_engine_does_not_find_is_left_out_or_refused() {
+    fn unsupported_combinations_are_skipped_or_rejected() {
         let engines = EngineChoice::list("lockstep,bits").unwrap();
         let sweep = Sweep { k: vec![8, 2000], engines, ..uniform() };
         assert!(sweep.check().is_err());

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn warps_take_the_first_free_track_and_own_their_queries() {
+    fn warps_use_the_first_free_track_and_list_their_queries() {
         // Queries 0 and 1 share a warp; 2 runs in parallel; 3 follows 2 on its track; 4 is on another
         // multiprocessor.
         let spans = vec![
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn warps_that_all_overlap_are_laid_out_in_a_step_each() {
+    fn overlapping_warps_are_laid_out_in_linear_time() {
         const COUNT: u32 = 60_000;
         let warp = |at: u32, start_us: f64, stop_us: f64| WarpTime {
             start_us,
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_profile_there_are_no_multiprocessors() {
+    fn timelines_without_a_profile_have_no_multiprocessors() {
         let mut record = record(vec![span(0, 1, 0, 0)]);
         record.profile = None;
         let timeline = Timeline::of(&Arc::new(record));

@@ -245,7 +245,7 @@ fn outliers_are_excluded_and_missing_repeats_counted() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn runs_record_the_machine_and_compare_notes_other_load() {
+fn runs_record_the_machine_and_compare_notes_different_load() {
     let place = Place::new();
     place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 \
               --out a");

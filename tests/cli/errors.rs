@@ -130,7 +130,7 @@ fn invalid_picture_options_are_refused_before_the_work() {
 }
 
 #[test]
-fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
+fn failed_jobs_print_one_line_and_exit_with_1() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     place.write("plane.csv", "x,y\n1,2\n");
@@ -186,7 +186,7 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
 }
 
 #[test]
-fn wrong_usage_is_one_line_and_exits_with_2() {
+fn usage_errors_print_one_line_and_exit_with_2() {
     let place = Place::new();
     let cases = [
         ("run", "--generate <SPEC>"),
@@ -397,7 +397,7 @@ fn a_failed_output_does_not_prevent_the_others() {
 }
 
 #[test]
-fn a_folder_that_is_not_a_run_is_not_changed() {
+fn folders_that_are_not_runs_are_not_changed() {
     let place = Place::new();
     place.write("run.json", "{\"mine\": 1}");
     let refused = place.fails(1, "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --out .");

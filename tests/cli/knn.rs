@@ -10,7 +10,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn the_nearest_are_written_in_any_format_or_printed() {
+fn neighbours_are_written_in_any_format_or_printed() {
     let place = place();
     let csv = "query,query_row,rank,index,squared_distance,distance\n0,3,0,1,1,1\n0,3,1,0,4,2\n1,1,0,0,1,1\n\
                1,1,1,3,1,1\n";
@@ -342,7 +342,7 @@ fn sampled_queries_are_identified_in_the_output() {
 }
 
 #[test]
-fn self_first_puts_the_own_row_before_its_duplicates() {
+fn self_first_puts_the_querys_row_before_its_duplicates() {
     let place = Place::new();
     place.write("same.csv", "x\n5\n5\n5\n5\n6\n");
     let indices = |args: &str| {

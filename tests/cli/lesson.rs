@@ -178,7 +178,7 @@ fn a_file_can_be_the_data_of_a_lesson() {
 /// The order of the file's rows is compared with the lesson's own orders. Rows that approach the query one by
 /// one are slow.
 #[test]
-fn the_order_of_a_file_is_compared_with_others() {
+fn file_order_is_compared_with_other_orders() {
     let place = Place::new();
     let rows: String = (0..2000).map(|row| format!("{row},0.5\n")).collect();
     place.write("line.csv", &format!("x,y\n{rows}"));
@@ -289,7 +289,7 @@ fn selectors_have_lessons() {
 
 /// With a warp of 32 lanes, the lesson counts the same merges as the engine.
 #[test]
-fn the_lesson_counts_what_the_engine_does() {
+fn lesson_steps_match_the_engines_counters() {
     let place = Place::new();
     place.ok("lesson --lesson warp-select --k 64 --width 32 --seed 5 --out wide");
     let lines: Vec<Value> =

@@ -4,7 +4,7 @@
 use super::*;
 
 #[test]
-fn exact_checks_the_values_of_the_file() {
+fn f64_checks_the_values_of_the_file() {
     let place = Place::new();
     // From row 0, row 1 is farther than row 2 by less than f32 resolves.
     place.write("close.csv", "x\n0\n1.000000001\n1\n1e9\n");

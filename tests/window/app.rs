@@ -95,7 +95,7 @@ fn a_typed_path_opens() {
 }
 
 #[test]
-fn settings_of_a_file_do_not_apply_to_another_typed_path() {
+fn file_settings_do_not_apply_to_another_path() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (path, other) = (path("one.csv"), path("other.csv"));
@@ -805,7 +805,7 @@ fn the_window_is_drawn_without_a_display() {
 
 /// An engine without convergence shows no theory curve: for this many points `auto` chooses the k-d tree.
 #[test]
-fn the_window_is_drawn_without_a_display_whichever_engine_answers() {
+fn the_window_is_drawn_without_a_display_for_any_engine() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data.csv");
     let rows: Vec<String> =
@@ -910,7 +910,7 @@ fn scroll_over(window: &mut Window, place: egui::Rect) {
 }
 
 #[test]
-fn a_menu_that_is_taller_than_the_window_scrolls() {
+fn menus_taller_than_the_window_scroll() {
     let mut window: Window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
         let state = State { hints: false, ..State::default() };
         App::with_state(cc, state).expect("a thread for the worker")
@@ -975,7 +975,7 @@ fn menus_in_the_window_scroll_too() {
 }
 
 #[test]
-fn a_file_with_several_clouds_asks_which() {
+fn files_with_several_clouds_ask_for_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.npz");
     std::fs::write(&path, two_arrays()).expect("a file");

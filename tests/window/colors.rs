@@ -385,7 +385,7 @@ fn the_scrubber_shows_earlier_bounds() {
 }
 
 #[test]
-fn an_engine_that_counts_nothing_says_so() {
+fn engines_without_counters_show_an_explanation() {
     let mut window = window(|state| {
         plane(state);
         state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));

@@ -38,7 +38,7 @@ fn until_begun(window: &mut Window) {
 }
 
 #[test]
-fn two_failed_starts_are_followed_by_a_clean_one() {
+fn two_failed_starts_lead_to_a_clean_start() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = place.path();
     keep_small(folder);

@@ -253,7 +253,7 @@ fn neighbours_are_labelled_with_their_names() {
 }
 
 #[test]
-fn labels_as_long_as_german_ones_fit() {
+fn labels_of_german_length_fit() {
     let found = look_everywhere(GERMAN, 1.0);
     assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
 }

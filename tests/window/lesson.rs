@@ -184,7 +184,7 @@ fn keys_step_forward_and_back_exactly() {
 }
 
 #[test]
-fn it_plays_pauses_and_changes_speed() {
+fn the_player_plays_pauses_and_changes_speed() {
     let mut window = on_lesson("search");
     let start = position(&window);
     let speed = window.state().state().lesson.speed;
@@ -203,7 +203,7 @@ fn it_plays_pauses_and_changes_speed() {
 }
 
 #[test]
-fn a_click_on_curve_layer_and_scrubber_goes_there() {
+fn clicks_on_curve_layer_and_scrubber_seek() {
     let mut window = on_lesson("search");
     key(&mut window, Key::End);
     let end = position(&window);

@@ -195,7 +195,7 @@ fn a_query_can_be_zoomed_to_before_any_run() {
 }
 
 #[test]
-fn k_and_metric_act_at_once() {
+fn k_and_metric_changes_apply_immediately() {
     let mut window = answered(|_| ());
     unfold(&mut window, "How it was found");
     for k in ["5", "17"] {
@@ -289,7 +289,7 @@ fn the_tooltip_of_the_query_disappears_with_the_pointer() {
 }
 
 #[test]
-fn in_three_dimensions_the_query_goes_from_row_to_row() {
+fn in_3d_a_dragged_query_snaps_to_rows() {
     let mut window = answered(|state| state.draft.generator = "uniform:n=400,d=3".to_owned());
     let before = window.state().session().picked;
     drag(&mut window, vec2(90.0, -60.0));

@@ -269,7 +269,7 @@ fn incomplete_copies_and_changed_files_are_noted() {
 }
 
 #[test]
-fn columns_are_shown_whole_or_not_at_all() {
+fn columns_are_never_partially_shown() {
     let mut window = window(|state| {
         small(state);
         state.draft.generator = "uniform:n=500,d=3".to_owned();

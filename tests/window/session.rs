@@ -680,7 +680,7 @@ fn save_small(window: &mut Window, path: &Path) {
 }
 
 #[test]
-fn without_points_the_file_is_read_again_or_reported_missing() {
+fn sessions_without_points_reload_the_file_or_report_it_missing() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("small.warpscope"));
     let mut window = worked(&data);
@@ -732,7 +732,7 @@ fn without_points_the_file_is_read_again_or_reported_missing() {
 }
 
 #[test]
-fn data_outside_a_session_wait_for_load() {
+fn data_outside_the_sessions_folder_wait_for_load() {
     let (there, here) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let (data, path) = (data(there.path()), here.path().join("small.warpscope"));
     let mut window = worked(&data);
@@ -1197,7 +1197,7 @@ fn drop_files(window: &mut Window, paths: &[&Path]) {
 }
 
 #[test]
-fn one_of_several_dropped_clouds_is_shown_and_the_rest_are_listed() {
+fn the_first_dropped_cloud_is_shown_and_the_rest_listed() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(folder.path());
     let (other, path) = (folder.path().join("other.csv"), folder.path().join("work.warpscope"));

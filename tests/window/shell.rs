@@ -160,7 +160,7 @@ fn a_row_is_found_and_queried_by_name() {
 }
 
 #[test]
-fn a_name_is_found_among_more_than_65536() {
+fn row_names_are_found_among_more_than_65536() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("places.csv");
     let rows: String = (0..70_000).map(|at| format!("{},{},Place {at}\n", at % 911, at % 733)).collect();
@@ -179,7 +179,7 @@ fn a_name_is_found_among_more_than_65536() {
 }
 
 #[test]
-fn the_finders_list_scrolls_and_long_hits_end_within_it() {
+fn the_finder_scrolls_and_truncates_long_matches() {
     let long = format!("/data/{}.csv", "a very long name ".repeat(20).trim());
     let mut window = window({
         let long = long.clone();
@@ -370,7 +370,7 @@ fn a_tab_bar_is_dragged_by_its_background() {
 }
 
 #[test]
-fn files_that_were_opened_are_remembered_and_opened_again() {
+fn recent_files_are_remembered_and_reopened() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
     for name in ["one.csv", "two.csv"] {
@@ -510,7 +510,7 @@ fn cannot_save(window: &mut Window, path: &Path) {
 }
 
 #[test]
-fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
+fn failed_saves_keep_the_dialog_open_with_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     // A file in the place of the folder, so that even root cannot write there.
     let closed = folder.path().join("closed");

@@ -98,7 +98,7 @@ fn a_search_can_be_stepped_through() {
 
 /// 1280 × 800 pixels at a scale of 200 %: a low pane.
 #[test]
-fn sentences_of_the_walk_take_at_most_two_lines_at_a_large_scale() {
+fn walk_sentences_fit_two_lines_at_a_large_scale() {
     let mut window: Window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
         let mut state = State::default();
         indexed(&mut state);

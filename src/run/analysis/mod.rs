@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_were_asked_for_are_listed() {
+    fn requested_query_rows_are_listed() {
         let mut record = RunRecord::clone(&record());
         record.query_rows = vec![8, 3, 8];
         assert_eq!(asked(&record).as_deref(), Some(&[3, 8][..]));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_band_ends_where_the_answers_are() {
+    fn the_convergence_band_ends_at_the_kth_distances() {
         let derived = Derived::of(&record());
         let last = derived.band.last().expect("three queries");
         assert!((last.points_seen - 50.0).abs() < 1e-6);

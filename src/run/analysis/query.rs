@@ -311,7 +311,7 @@ mod tests {
 
     /// Ranks are those of the answer, and mutual neighbours are recognised.
     #[test]
-    fn neighbours_stand_where_the_answer_has_them() {
+    fn neighbours_rank_as_in_the_answer() {
         let (record, engines) = all(true);
         for query in [0, 7, 150, 199] {
             let (rows, distances) = record.neighbors.of(query);
@@ -334,7 +334,7 @@ mod tests {
     /// The farthest row comes after all others. It was reached after the bound excluded it, or during the
     /// first fill.
     #[test]
-    fn a_far_row_is_behind_all_others() {
+    fn the_farthest_row_ranks_last() {
         let (record, engines) = all(true);
         let far = standing(&record, 0, 199, engines.resident(), &Silent).unwrap().expect("it is there");
         assert_eq!(far.rank, 198);
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn the_query_stands_before_all_and_a_cancelled_question_has_no_answer() {
+    fn the_query_itself_ranks_first_and_cancelling_returns_none() {
         let (record, engines) = all(false);
         let own = standing(&record, 3, 3, engines.resident(), &Silent).unwrap().expect("it is there");
         assert_eq!((own.rank, own.back, own.squared_distance, own.shares.len()), (0, None, 0.0, 0));
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_far_as_the_radius_is_within() {
+    fn points_exactly_at_the_radius_are_included() {
         // At 0, 1, 4, 9, … on a line.
         let cloud = squares(40);
         let spec = RunSpec { k: 1, queries: QuerySpec::Rows(vec![2, 0]), ..spec() };
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_with_more_merges_than_are_kept_is_replayed() {
+    fn queries_with_more_merges_than_recorded_are_replayed() {
         // Every point is closer to the last one than all points before it.
         let n = 3200;
         let mut record = RunRecord::clone(&record());
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn theory_ends_at_the_kth_distance_and_only_falls() {
+    fn the_theory_curve_decreases_to_the_kth_distance() {
         let record = record();
         let curve = TheoryCurve::of(&record, 0, &Resident::default()).points;
         let (problem, at) = problem_of(&record, 0, &Resident::default()).expect("a problem");
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn prepared_points_are_used_and_others_left() {
+    fn prepared_points_are_reused_and_unrelated_ones_kept() {
         let (record, resident) = (record(), Resident::default());
         let own = Setup::from(&record.spec).arrangement();
         let of_another = Setup { metric: Metric::Angular, ..Setup::from(&record.spec) }.arrangement();
@@ -444,7 +444,7 @@ mod tests {
 
     /// Every engine with a walk reproduces the search that the run counted, for a row and for a point.
     #[test]
-    fn a_walk_is_the_search_of_the_run() {
+    fn a_walk_reproduces_the_runs_search() {
         let (cloud, mut engines) = (squares(3000), Engines::default());
         let others = ["step:clusters=7,spheres=naive".parse().unwrap()];
         for engine in registry::with_walk()
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_that_no_engine_takes_is_refused() {
+    fn unsupported_methods_are_rejected() {
         let (cloud, mut engines) = (squares(300), Engines::default());
         let spec = RunSpec {
             engine: EngineChoice::named(EngineId::new("step")),
@@ -505,7 +505,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_nobody_has_prepared_are_kept() {
+    fn newly_prepared_points_are_cached() {
         let (cloud, mut engines) = (squares(400), Engines::default());
         let Some(engine) = registry::with_walk().first().map(|name| EngineChoice::named(EngineId::new(name)))
         else {

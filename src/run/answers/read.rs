@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_of_queries_are_told_where_each_has_one() {
+    fn query_rows_are_read_when_every_query_has_one() {
         let rows = |text: &str| {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a.csv");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_for_each_neighbour_is_a_row_for_each_query() {
+    fn one_line_per_neighbour_becomes_one_row_per_query() {
         let whole = (vec![4.0, 0.0, 7.0, 7.0, 5.0, -1.0], 3);
         assert_eq!(given("a.csv", "4,0,7\n7,5,-1\n"), Ok(whole.clone()));
         assert_eq!(
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_found_beside_neighbours() {
+    fn distances_are_read_with_the_neighbours() {
         let folder = tempfile::tempdir().unwrap();
         let of = |name: &str| {
             let (_, _, distances) = read_with_distances(&folder.path().join(name), &Silent).unwrap();
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_with_gaps_is_refused() {
+    fn tables_with_gaps_are_rejected() {
         let why = |lines: &str| given("a.csv", &format!("query,rank,index\n{lines}")).unwrap_err();
         assert_eq!(
             why("0,0,4\n0,1,5\n1,0,4\n"),

@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ties_with_the_kth_counts() {
+    fn ties_with_the_kth_neighbour_count_as_hits() {
         let found =
             Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
         let named = table(4, &[0.0, 1.0, 2.0, 3.0]);
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn flaws_are_counted_and_no_hits() {
+    fn flawed_indices_are_counted_and_never_hits() {
         let found =
             Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
         let recall = line(&[0.0, 0.0, -1.0, 6.0], Truth::Found(&found), &[1, 4]);
@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_row_is_no_hit_where_it_is_left_out() {
+    fn the_querys_own_row_is_not_a_hit_with_exclude_self() {
         let data = squares(4);
         let own = RunSpec { k: 2, exclude_self: true, ..spec() };
         let problem = build_problem(&own, &data, None).unwrap();
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oracles_answers_are_perfect_in_any_order_of_equals() {
+    fn oracle_answers_have_recall_one_for_any_order_of_ties() {
         // Every distance occurs at least four times.
         let data = cloud(2, (0..100).flat_map(|i| [f64::from(i % 5), f64::from(i / 5 % 5)]).collect());
         let problem = build_problem(&RunSpec { k: 7, ..spec() }, &data, None).unwrap();
@@ -582,7 +582,7 @@ mod tests {
     }
 
     #[test]
-    fn files_tell_ties_as_far_as_the_truth_lists_them() {
+    fn ties_are_recognized_within_the_ground_truths_list() {
         let truth = table(4, &[10.0, 11.0, 12.0, 13.0, 5.0, 6.0, -1.0, -1.0]);
         let answers = table(3, &[12.0, 10.0, 13.0, 6.0, 7.0, 5.0]);
         let by_name = of_files(&answers, &truth, None, &[1, 2, 3], &Silent).unwrap();

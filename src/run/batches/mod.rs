@@ -390,7 +390,7 @@ mod tests {
     use crate::run::{EngineChoice, QuerySpec, build_problem};
 
     #[test]
-    fn parts_are_as_large_as_the_memory_lets_them() {
+    fn batch_size_follows_free_memory() {
         let of = |k: usize, free| {
             let problem =
                 build_problem(&RunSpec { k, queries: QuerySpec::All, ..spec() }, &squares(100), None)
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_the_answers_of_all() {
+    fn batches_give_the_answers_of_one_run() {
         // The angular metric drops zero rows, which changes the numbers of later queries.
         let cloud =
             cloud(2, (0..60).map(|at| if at % 14 < 2 { 0.0 } else { f64::from(at * 37 % 11) }).collect());

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn the_majority_or_the_smallest_label() {
+    fn votes_take_the_majority_and_break_ties_by_smallest_label() {
         let record = line(&[0.0, 1.0, 2.0, 3.5, 10.0], 2);
         // Neighbours: {1, 2}, {0, 2}, {1, 0 or 3: 3}, {2, 1}, {3, 2}.
         let labels = labels(&record, &texts(&["b", "a", ""], &[0, 1, 0, 1, 2])).unwrap();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_labels_by_size() {
+    fn numeric_labels_sort_by_value() {
         let record = line(&[0.0, 1.0, 2.0, 3.0], 1);
         let labels = labels(&record, &ColumnData::Numbers(vec![10.0, 9.0, f64::NAN, -0.0])).unwrap();
         assert_eq!(
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_are_no_labels_is_refused() {
+    fn unusable_label_columns_are_rejected() {
         let record = line(&[0.0, 1.0, 2.0], 1);
         let why = |column: &ColumnData| labels(&record, column).unwrap_err().to_string();
         assert_eq!(

@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_run_comes_back_as_it_was(
+    fn runs_round_trip(
         values in prop::collection::vec(
             prop_oneof![8 => -1e3f64..1e3, 1 => Just(4_918_340.364), 1 => Just(f64::NAN)],
             4..120,
@@ -126,7 +126,7 @@ proptest! {
 }
 
 #[test]
-fn a_run_on_the_globe_comes_back_as_it_was() {
+fn runs_on_the_globe_round_trip() {
     let data =
         cloud(2, (0..60).flat_map(|at| [f64::from(at) * 6.1 - 180.0, f64::from(at) * 3.0 - 90.0]).collect());
     let queries = queries_to(&data, vec![179.9, 89.9, -180.0, 0.1]);
@@ -158,7 +158,7 @@ fn several() -> Vec<Recorded> {
 }
 
 #[test]
-fn clouds_are_written_once_and_come_back_shared() {
+fn clouds_are_written_once_and_restored_as_shared() {
     let runs = several();
     let written = bytes(&runs, true);
     let archive = zip::ZipArchive::new(Cursor::new(&written)).unwrap();
@@ -179,7 +179,7 @@ fn showing(shown: Shown<'_>) -> Extras<'_> {
 }
 
 #[test]
-fn two_runs_that_were_compared_are_known_again() {
+fn the_compared_pair_of_runs_round_trips() {
     let written = |compared| {
         let mut out = Cursor::new(Vec::new());
         write_with(Extras { compared, ..Extras::default() }, &several(), Keep::Points, &mut out, &Silent)
@@ -193,7 +193,7 @@ fn two_runs_that_were_compared_are_known_again() {
 }
 
 #[test]
-fn what_a_window_wrote_lies_beside_the_runs() {
+fn the_window_session_is_stored_with_the_runs() {
     let mut out = Cursor::new(Vec::new());
     write_with(
         showing(Shown { session: b"{\"anything\": 1}", cloud: None }),
@@ -236,7 +236,7 @@ fn what_a_window_wrote_lies_beside_the_runs() {
 }
 
 #[test]
-fn without_points_they_are_read_again_or_missed() {
+fn recordings_without_points_reload_them_from_the_source() {
     let generated = Source::Generate { spec: "uniform:n=50,d=2".to_owned(), seed: 3 };
     let data = Arc::new(crate::cloud::load(&generated, false, &Silent).unwrap());
     let whole = run(&RunSpec { data: generated, ..spec() }, &data, None, EngineId::new("lockstep"));
@@ -282,7 +282,7 @@ fn without_points_they_are_read_again_or_missed() {
 }
 
 #[test]
-fn a_source_that_changed_is_not_taken_for_the_cloud() {
+fn changed_sources_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -309,7 +309,7 @@ fn a_source_that_changed_is_not_taken_for_the_cloud() {
 }
 
 #[test]
-fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
+fn points_are_loaded_only_from_the_recordings_folder() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::fs::create_dir(here.path().join("data")).unwrap();
     let path = here.path().join("data/a.csv");
@@ -355,7 +355,7 @@ fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
 /// The points are included, so the named file is not needed. Otherwise a recording from someone else could
 /// read labels or names from any file.
 #[test]
-fn points_in_a_recording_come_without_a_file_elsewhere() {
+fn recorded_points_need_no_source_file() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = here.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -376,7 +376,7 @@ fn points_in_a_recording_come_without_a_file_elsewhere() {
 /// An unpacked archive may contain a link next to the recording.
 #[cfg(unix)]
 #[test]
-fn a_link_out_of_the_folder_is_not_followed() {
+fn symlinks_out_of_the_folder_are_not_followed() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = here.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -397,7 +397,7 @@ fn a_link_out_of_the_folder_is_not_followed() {
 }
 
 #[test]
-fn where_a_missing_file_lay_is_kept_when_the_runs_are_saved_again() {
+fn paths_of_missing_files_survive_saving_again() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = here.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -438,7 +438,7 @@ fn retyped(recording: &[u8], path: &Path, typed: &Source) -> Vec<u8> {
 }
 
 #[test]
-fn runs_of_one_name_are_told_apart_in_the_file_and_out_of_it() {
+fn runs_with_equal_names_are_numbered_when_saved_and_read() {
     let mut runs = several();
     runs.iter_mut().for_each(|run| run.name = "twin".to_owned());
     let names = |recording: &Recording| recording.runs.iter().map(|run| run.name.clone()).collect::<Vec<_>>();
@@ -453,7 +453,7 @@ fn runs_of_one_name_are_told_apart_in_the_file_and_out_of_it() {
 }
 
 #[test]
-fn a_byte_that_changed_anywhere_is_found_even_where_nobody_looks() {
+fn any_flipped_byte_is_detected() {
     let whole = bytes(&several(), true);
     let mut archive = zip::ZipArchive::new(Cursor::new(&whole)).unwrap();
     for at in 0..archive.len() {
@@ -515,7 +515,7 @@ fn a_run_is_picked_by_name_or_number() {
 }
 
 #[test]
-fn writing_and_reading_can_be_stopped() {
+fn writing_and_reading_can_be_cancelled() {
     let stop = AtomicBool::new(true);
     assert!(write(&several(), Keep::Points, &mut Cursor::new(Vec::new()), &stop).is_err());
     let folder = tempfile::tempdir().unwrap();
@@ -527,7 +527,7 @@ fn writing_and_reading_can_be_stopped() {
 }
 
 #[test]
-fn progress_goes_up_to_the_end() {
+fn progress_rises_to_the_end() {
     struct Ear(std::sync::Mutex<Vec<(u64, u64)>>);
     impl Progress for Ear {
         fn update(&self, done: u64, total: u64) {
@@ -569,7 +569,7 @@ fn alter(recording: &[u8], change: impl Fn(String) -> String) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_no_recording_is_said_in_one_sentence() {
+fn invalid_recordings_are_rejected_in_one_sentence() {
     let read = |bytes: &[u8]| read_bytes(bytes, Points::Restore).map(drop).unwrap_err().to_string();
     let whole = bytes(&several(), true);
     let mut flipped = whole.clone();
@@ -628,7 +628,7 @@ fn what_is_no_recording_is_said_in_one_sentence() {
 }
 
 #[test]
-fn arrays_that_would_lead_astray_are_refused() {
+fn inconsistent_arrays_are_rejected() {
     let whole = run(
         &RunSpec { profile: true, ..spec() },
         &cloud(1, (0..20).map(f64::from).collect()),
@@ -673,7 +673,7 @@ fn one_merge_less(measured: &Measured) -> Measured {
 }
 
 #[test]
-fn every_truncation_returns() {
+fn truncated_recordings_are_rejected() {
     let whole = bytes(&several(), true);
     for length in (0..whole.len()).step_by(whole.len() / 150) {
         assert!(read_bytes(&whole[..length], Points::Restore).is_err(), "{length} of {} bytes", whole.len());
@@ -707,7 +707,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn damaged_bytes_return(
+    fn damaged_recordings_do_not_panic(
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         tail in any::<bool>(),
     ) {
@@ -722,7 +722,7 @@ proptest! {
     }
 
     #[test]
-    fn altered_words_return(
+    fn altered_numbers_do_not_panic(
         at in any::<prop::sample::Index>(),
         number in prop::sample::select(
             &["0", "-1", "1e300", "4294967295", "18446744073709551615", "null", "\"x\"", "[]"][..],
@@ -764,7 +764,7 @@ fn names(cloud: &PointCloud) -> Result<ColumnData, FormatError> {
 }
 
 #[test]
-fn columns_that_are_not_coordinates_are_there_without_the_file() {
+fn other_columns_are_restored_without_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let (path, cloud, recorded) = labelled(folder.path());
     let before = names(&cloud).unwrap();
@@ -793,7 +793,7 @@ fn columns_that_are_not_coordinates_are_there_without_the_file() {
 }
 
 #[test]
-fn a_file_that_is_not_copied_is_named() {
+fn files_that_cannot_be_included_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let (path, cloud, recorded) = labelled(folder.path());
     let large = write::file_of_cloud(&cloud, 100, &Silent).unwrap_err();

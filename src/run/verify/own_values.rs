@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn what_f32_holds_exactly_is_the_same() {
+    fn values_exact_in_f32_give_equal_answers() {
         for exclude_self in [false, true] {
             for k in [1, 5, 9] {
                 // More than two blocks of points.
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_to_f32_swaps_is_counted() {
+    fn neighbours_swapped_by_f32_rounding_are_counted() {
         // From row 0, row 1 is farther than row 2 by less than f32 resolves, and the first of equals is
         // chosen. For row 3 both are equal.
         let close = cloud(1, vec![0.0, 1.0 + 1e-9, 1.0, 1e9]);
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_answer_is_farther_in_the_unit_of_the_metric() {
+    fn excess_distance_uses_the_metrics_unit() {
         let places = cloud(2, vec![0.0, 0.0, 1.0, 0.0, 0.0, 3.0]);
         let spec = RunSpec {
             k: 1,
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_take_long_is_refused_with_what_would_not() {
+    fn slow_f64_checks_are_rejected_with_a_feasible_size() {
         let data = squares(300);
         let problem = build_problem(&spec(), &data, None).unwrap();
         let why = Values::new(&problem, &data, &data).unwrap().check_time(1e-9).unwrap_err().to_string();

@@ -199,7 +199,7 @@ fn adversarial_data_loses_no_neighbours() {
             let near: Vec<f64> = map(&queries, &|_, v| v * 1e-7);
             check("near-ties", &problem(&sphere, &near, d, k), Path::Fallback);
 
-            // Ever nearer to every query: each point is a candidate.
+            // Points approach every query, so that each is a candidate.
             let descending: Vec<f64> =
                 (0..n).flat_map(|i| (0..d).map(move |j| if j == 0 { (n - i) as f64 } else { 0.0 })).collect();
             check(

@@ -238,7 +238,7 @@ fn selections() -> Vec<Case> {
         cases.push(Case { metric: Metric::Angular, k, dims: 3, ..base.clone() });
         cases.push(Case { exclude_self: true, foreign: true, k, ..base.clone() });
     }
-    // Fewer than a group, than a batch, than k; one beyond each.
+    // Fewer points than a group, a batch or k, and one more than each.
     for (n, k) in [
         (1, 1),
         (1, 1024),

@@ -193,7 +193,7 @@ impl Bench {
                 command.args(args.split_whitespace());
                 command
             }
-            // The program's own command needs a window.
+            // Saving a session with the program itself would need a window.
             Some(paths) => {
                 let mut command = Command::new(std::env::current_exe().unwrap());
                 command
@@ -376,7 +376,7 @@ fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
         let may_leave = kind == "kill" || matches!(call, "unlink" | "rmdir");
         let new = if may_leave { bench.check_after_next(&told) } else { bench.check(&told) };
         if kind != "kill" {
-            // Libraries print nothing.
+            // Libraries must not print anything.
             let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
             match done.status.code() {
                 // Some calls are retried after a failure.
@@ -418,7 +418,7 @@ fn kills(bench: &Bench, count: u32) -> Tally {
         let mut child = bench.command(bench.job.new).spawn().unwrap();
         let share = f64::from(random.next_u32()) / f64::from(u32::MAX);
         std::thread::sleep(Duration::from_secs_f64(whole.as_secs_f64() * share));
-        // It may already have finished.
+        // The program may already have finished.
         let _ = child.kill();
         child.wait().unwrap();
         tally.tried += 1;

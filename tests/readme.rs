@@ -17,7 +17,7 @@ const PAGES: [&str; 6] = [
     "docs/teach.md",
 ];
 
-/// Front page: the most words.
+/// Word limit of the front page.
 const MOST_WORDS: usize = 1200;
 
 /// A file by its path in the repository.

@@ -284,7 +284,7 @@ fn click(window: &mut Window, dice: &mut Dice) -> String {
                 | Role::Tab
         )
     };
-    // They would open a dialog of the desktop.
+    // Skips buttons that would open a dialog of the desktop.
     let asks = |label: &str| label.contains("Browse") || label.starts_with("Open…");
     let nodes: Vec<_> =
         window.root().children_recursive().filter(|node| pressed(node.accesskit_node().role())).collect();

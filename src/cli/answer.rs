@@ -68,8 +68,8 @@ impl Answered {
     }
 }
 
-/// Answers a job batch by batch. It began at `since`. `how` tells whether all neighbours come at once, if
-/// engines list all, and whether a query's own row comes first among equals.
+/// Answers a job batch by batch; `since` is when it began. The flags in `how` select a single batch for
+/// radius searches, and put a query's own row first among equals.
 ///
 /// # Errors
 /// Errors of the search and of `take`.

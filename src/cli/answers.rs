@@ -1,5 +1,5 @@
-//! Reads neighbours that were computed elsewhere, with their provenance as far as the file declares it, and
-//! applies it to the search that checks them.
+//! Reads neighbours that were computed elsewhere, with the provenance that the file declares, and applies it
+//! to the search that checks them.
 
 use std::path::{Path, PathBuf};
 
@@ -27,7 +27,7 @@ pub struct Answers {
     pub table: Coordinates,
     /// Distances of the same shape, if requested and present.
     pub distances: Option<Coordinates>,
-    /// The row of its own file that each query is, if requested and present.
+    /// Each query's row number in its own file, if requested and present.
     pub query_rows: Option<Vec<u64>>,
     pub found: AnswerProvenance,
 }
@@ -101,7 +101,7 @@ pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers>
     Ok(Answers { path, table, distances, query_rows: None, found })
 }
 
-/// The provenance of answers, as far as the file declares it.
+/// The provenance that a file of answers declares.
 #[derive(Debug, Default)]
 pub struct AnswerProvenance {
     /// The file or folder, as it was given.
@@ -168,8 +168,8 @@ impl AnswerProvenance {
         }
     }
 
-    /// Completes a request with the provenance, except for what was given explicitly, and prints notes.
-    /// `flag` is the one that named the answers.
+    /// Fills in the settings that were not given explicitly from the provenance, and prints notes. `flag` is
+    /// the flag that named the answers.
     ///
     /// # Errors
     /// When another metric was given, or theirs is not a supported distance.

@@ -43,7 +43,7 @@ struct Line {
     can_run: bool,
     /// The device, if the engine can run there.
     device: Option<DeviceInfo>,
-    /// What is missing and how to get it, otherwise.
+    /// Why the engine cannot run there, and the remedy.
     why: Option<String>,
 }
 

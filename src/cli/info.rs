@@ -73,7 +73,7 @@ struct Report {
 #[serde(untagged)]
 enum Described {
     Whole(FileInfo),
-    /// It was not given which of its data sets is meant.
+    /// The file has several data sets, and none was selected.
     Open {
         #[serde(serialize_with = "crate::cloud::path_as_text")]
         path: PathBuf,
@@ -87,7 +87,7 @@ struct CloudInfo {
     axes: Vec<Axis>,
     /// Rows with NaN or ±∞, which are dropped.
     nonfinite_rows: u64,
-    /// If requested.
+    /// Duplicates, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     duplicates: Option<Duplicates>,
     fingerprint: Fingerprint,

@@ -29,7 +29,7 @@ pub struct Request {
     /// Engines to choose from; empty for all.
     pub engines: Vec<EngineChoice>,
     pub device: Option<DeviceId>,
-    /// The columns that the answers to be checked were found by.
+    /// The columns used by the answers to be checked.
     pub answered: Option<Answered>,
     /// A column of labels, which is not inferred to be a coordinate.
     pub labels: Option<String>,

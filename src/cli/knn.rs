@@ -262,7 +262,7 @@ fn goal_flag(goal: Goal) -> &'static str {
     }
 }
 
-/// Refuses what is wrong whatever the files contain.
+/// Rejects options that are invalid for any file contents.
 ///
 /// # Errors
 /// [`Usage`], and those of [`Request::check`].

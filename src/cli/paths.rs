@@ -95,7 +95,7 @@ fn kept(path: &mut PathBuf) -> anyhow::Result<Scratch> {
     Ok(scratch)
 }
 
-/// Other special files may be endless.
+/// Whether a path is a pipe. Other special files may be endless.
 #[cfg(unix)]
 fn is_pipe(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt as _;

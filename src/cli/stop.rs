@@ -27,7 +27,7 @@ impl Signal {
         u8::try_from(128 + self.0).unwrap_or(1)
     }
 
-    /// The error that reports it.
+    /// The error message for the signal.
     pub fn sentence(self) -> String {
         #[cfg(unix)]
         let name = signal_hook::low_level::signal_name(self.0).unwrap_or("a signal");

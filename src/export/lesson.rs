@@ -29,10 +29,10 @@ const SAMPLES: usize = 8;
 /// Factor by which the last frame of a GIF is shown longer.
 const LAST_STAYS: u16 = 3;
 
-/// Fractions of the way to the next moment at which moving things are drawn.
+/// Intermediate positions at which motion is drawn, as fractions of a transition.
 const BETWEEN: [f32; 2] = [1.0 / 3.0, 2.0 / 3.0];
 
-/// Duration of each of these pictures, in hundredths of a second.
+/// Duration of each intermediate picture, in hundredths of a second.
 const BETWEEN_STAYS: u16 = 8;
 
 /// Frames of a GIF shorter than this, in hundredths of a second, have no motion.

@@ -379,7 +379,7 @@ fn traces_rounded_to_nanoseconds_keep_every_span() {
         }
         let profile = record.profile.as_mut().unwrap();
         for (at, span) in profile.spans.iter_mut().enumerate() {
-            // One starts when the other ends.
+            // Each span starts when the previous one ends.
             (span.sm, span.start_ns, span.stop_ns) = (0, 4_000 + at as u64 * 777, 4_777 + at as u64 * 777);
         }
         let trace = text(|out| super::trace(&record, out));

@@ -36,7 +36,7 @@ type Open = Box<dyn FnMut(EngineId, Option<DeviceId>) -> Result<Box<dyn Engine>,
 type Measure = fn(DeviceId, &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, EngineError>;
 
 /// Opens engines on first use and keeps them open, as creating a CUDA context takes longer than most runs.
-/// The points of the last problem and what engines made of them are kept as well.
+/// Also keeps the points of the last problem, with the data that engines prepared from them.
 pub struct Engines {
     open: Open,
     opened: Vec<Box<dyn Engine>>,
@@ -524,7 +524,7 @@ mod tests {
     const CUDA: EngineId = EngineId::new("cuda");
     const LOCKSTEP: EngineId = EngineId::new("lockstep");
 
-    /// Engines of which `broken` cannot be opened.
+    /// Opens all engines except those in `broken`.
     fn engines(broken: Vec<EngineId>, script: Script) -> Engines {
         testing::engines(
             move |kind| if broken.contains(&kind) { Err(no_driver(kind)) } else { Ok(script.clone()) },
@@ -677,7 +677,7 @@ mod tests {
             LOCKSTEP,
             "few points are searched exhaustively"
         );
-        // A plan for ten million points, with ten points in their place.
+        // Plans for ten million points, although the cloud has only ten.
         let plan = |engines: &mut Engines, waited_ms: f64| {
             let points = engines.resident().peek(&cloud, Setup::from(&row(1)).arrangement()).unwrap();
             let shape = crate::knn::Shape { n: 10_000_000, q: 1, d: 2, k: 32 };

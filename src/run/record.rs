@@ -231,11 +231,11 @@ pub struct Run<C = Arc<PointCloud>> {
     pub query_rows: Vec<u32>,
     /// The neighbours of each query, as rows of `cloud`.
     pub neighbors: Neighbors,
-    /// Per query; empty for engines without counters.
+    /// Counters per query; empty for engines without counters.
     pub measured: Measured,
-    /// Per query; empty for engines without a history.
+    /// Convergence history per query; empty for engines without one.
     pub convergence: Convergence,
-    /// If requested.
+    /// The profile, if requested.
     pub profile: Option<Profile>,
     /// Every timed interval of the run, one per row of `timings.csv`.
     pub samples: Vec<Sample>,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{Phase, RunRecord};
 use crate::knn::DeviceId;
 
-/// What the rows of warps belong to.
+/// The hardware unit of a row of warps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
     /// A multiprocessor of a GPU, by its number (`%smid`).
@@ -18,7 +18,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The name of one in labels and files.
+    /// A unit's name in labels and files.
     pub fn name(self, number: u32) -> String {
         match self {
             Self::Multiprocessor => format!("SM {number}"),
@@ -40,7 +40,7 @@ impl Place {
 pub struct Timeline {
     /// Phases timed by the host, a track per phase, in the order of a run.
     pub phases: Vec<PhaseTrack>,
-    /// What [`Self::multiprocessors`] are.
+    /// The kind of unit of each entry of [`Self::multiprocessors`].
     pub place: Place,
     /// The warps of the profiled build by multiprocessor, ascending; empty without a profile. On a CPU, by
     /// the threads that answered.
@@ -165,7 +165,7 @@ struct Layout {
     of: Multiprocessor,
     /// Tracks whose last warp is still running when the newest one starts, by end time.
     busy: BinaryHeap<Reverse<Busy>>,
-    /// The other tracks, lowest first.
+    /// Tracks without a running warp, lowest first.
     free: BinaryHeap<Reverse<usize>>,
     /// Number of heap operations, for tests.
     #[cfg(test)]

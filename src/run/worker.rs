@@ -59,7 +59,7 @@ const EVENTS: usize = 64;
 /// Numbers submissions, as the window may reuse job ids.
 type Ticket = u64;
 
-/// The ticket of no submission.
+/// Reserved: no submission has this ticket.
 const NOBODY: Ticket = 0;
 
 /// State shared by both sides.

@@ -101,7 +101,7 @@ fn a_slower_program_fails_beyond_its_limit() {
     assert_eq!(compare("even", "triple", "250%").code, 0, "within the limit");
     let total = slower.stdout.lines().find(|line| line.starts_with("total")).unwrap();
     assert!(total.ends_with("slower") && total.contains("3.00×"), "{total}");
-    // Real times; the factor is three.
+    // These times are measured; only the factor of three is fixed.
     let thrice = compare("usual", "slow", "1%");
     assert!(thrice.stdout.contains("The same neighbours, to the bit"), "{}{}", thrice.stdout, thrice.stderr);
 }

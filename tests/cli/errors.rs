@@ -350,7 +350,7 @@ fn a_closed_pipe_is_not_an_error() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!((output.status.code(), said.contains("error")), (Some(0), false), "{args}: {said}");
     }
-    // Closed before anything was written.
+    // The reader closes the pipe before anything is written.
     for args in [
         "knn points.csv --engine kdtree -o -",
         "knn points.csv --engine kdtree -o - --format arrow",

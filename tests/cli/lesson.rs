@@ -37,7 +37,7 @@ fn a_lesson_is_written_without_a_window() {
     // A second run writes the same bytes.
     place.ok("lesson --lesson merge --k 64 --out again");
     assert_eq!(fs::read_to_string(place.path("again/steps.jsonl")).unwrap(), steps);
-    // A page alone, and one with other files.
+    // Writes the page alone, then together with other files.
     place.ok("lesson --lesson sort --html one.html");
     let page = fs::read_to_string(place.path("one.html")).unwrap();
     assert!(

@@ -614,7 +614,7 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
         text.contains("The same neighbours, to the bit (50 queries, 8 ranks each).") && !text.contains("job"),
         "{text}"
     );
-    // A folder against a recording, in both orders.
+    // Compares a folder with a recording, in both orders.
     assert!(place.ok("compare a same.warpscope").stdout.contains("The same neighbours, to the bit"));
     assert!(place.ok("compare same.warpscope a").stdout.contains("The same neighbours, to the bit"));
     let refused = |b: &str, args: &str, names: &str, neighbors: &str| {
@@ -881,7 +881,7 @@ fn a_window_without_a_display_does_not_wait_for_input() {
     for args in ["gui two.json --png a.png", "gui two.json --frames 2", "gui two.json --frames 2 --png a.png"]
     {
         let error = place.fails(1, args);
-        // Without a graphics adapter, that is the error.
+        // On machines without a graphics adapter, the error is about that instead.
         let expected =
             "several clouds: choose one with FILE:NAME; available: `first` (3 × 2), `second` (2 × 2): ";
         assert!(

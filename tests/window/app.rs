@@ -1009,7 +1009,7 @@ fn files_with_several_clouds_ask_for_one() {
         window.state().state().draft.path
     );
 
-    // As queries, with the pointer.
+    // Asks the same question about a file of queries, answered with the pointer.
     press(&mut window, "A file");
     fill(&mut window, "Query file", path.to_str().expect("a plain path"));
     press(&mut window, "Run");

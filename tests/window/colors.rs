@@ -146,7 +146,7 @@ fn dragging_over_the_histogram_selects_by_value() {
         selection.by()
     );
 
-    // The same limits, typed.
+    // Types the same limits.
     window.get_by_label("Select…").click();
     window.run_steps(3);
     window.get_by_label("About the bottom 10 %").click();

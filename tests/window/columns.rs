@@ -90,7 +90,7 @@ fn column_roles_follow_the_table_and_persist() {
     });
     check(&window);
 
-    // Another file, then this one again.
+    // Opens another file, then this one again.
     open(&mut window, &other, 3, 2);
     assert!(window.state().session().roles.sentence().is_none());
     open(&mut window, &path, 40, 3);
@@ -99,7 +99,7 @@ fn column_roles_follow_the_table_and_persist() {
     });
     check(&window);
 
-    // Also if its path is typed.
+    // Typing the path has the same effect.
     open(&mut window, &other, 3, 2);
     fill(&mut window, "Path", path.to_str().expect("a plain path"));
     press(&mut window, "Load");

@@ -91,7 +91,7 @@ fn recent_files_of_all_windows_are_kept() {
     }
     drop(windows);
     let mut window = begun(&folder);
-    // What the last closed window showed.
+    // The next start shows the file of the window that was closed last.
     until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3));
     assert_eq!(window.state().state().recent, [two, one]);
 }

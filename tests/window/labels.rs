@@ -131,7 +131,7 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
     for text in &seen {
         // Numbers of Timings count as table cells, because their length varies with the run.
         let number = text.text.starts_with(|c: char| c.is_ascii_digit());
-        // In the strip below the views, or on their right.
+        // Panes are below the views, or on their right.
         let among_panes =
             text.clip.left() > 640.0 || text.clip.top() > 0.55 * window.ctx.content_rect().height();
         let in_table = (table || number) && among_panes && text.rect.left() > text.clip.left() - SLACK;

@@ -103,7 +103,7 @@ fn dragging_the_query_keeps_the_step() {
             "exports must mention it"
         );
         assert!(window.state().state().lesson.has_dragged);
-        // Ctrl+Z, at the same step as before.
+        // Ctrl+Z restores the query and keeps the step.
         window.remove_cursor();
         window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
         window.run_steps(3);

@@ -84,7 +84,7 @@ fn assert_at_place(app: &App) -> Vec<f64> {
 fn everything_follows_a_dragged_query() {
     let mut window = answered(|_| ());
     let before = window.state().session().answered.clone().expect("an answer");
-    // Towards the middle, so that it stays visible.
+    // Drags towards the middle, so that the mark stays visible.
     let middle = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect().center();
     let by = (middle - mark(&window)).normalized() * 80.0;
     drag(&mut window, by);
@@ -429,7 +429,7 @@ fn a_live_query_can_be_cancelled() {
     until(&mut window, "the cloud and its view", |app| {
         app.session().cloud.is_some() && !app.is_busy() && app.tasks() == 0
     });
-    // In one frame: even a fast answer is processed in the next.
+    // Both commands are sent in one frame, since even a fast answer is processed in the next.
     window.state_mut().send(Action::PickRow(7));
     window.state_mut().send(Command::Cancel);
     window.run_steps(2);
@@ -437,7 +437,7 @@ fn a_live_query_can_be_cancelled() {
     window.get_by_label("Cancelled");
     window.get_by_label("Cancelled before it was answered.");
     assert_eq!(window.state().session().picked, Some(Picked::Row(7)), "the query changed");
-    // Repeated, it is answered.
+    // The same query is answered when it is repeated.
     window.state_mut().send(Action::PickRow(7));
     until(&mut window, "an answer", |app| app.session().answered.is_some());
 }

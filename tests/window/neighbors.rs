@@ -190,7 +190,7 @@ fn other_columns_of_the_file_are_joined() {
         let answered = window.state().session().answered.clone().expect("an answer");
         let rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
         window.get_by_label("people");
-        // On the same line as its row.
+        // Each value must be on the line of its row.
         let mut lines = Vec::new();
         for row in &rows {
             let name = window.get_by_label(&format!("town {row}")).rect();

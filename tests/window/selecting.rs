@@ -371,13 +371,13 @@ fn the_tooltip_shows_all_columns_of_the_row() {
             .column("merges")
             .expect("counters")[10];
         assert!(window.get_all_by_label(&merges.to_string()).next().is_some());
-        // It is next to the point and inside the window.
+        // The tooltip is next to the point and inside the window.
         let told = window.get_by_label("town 10").rect();
         assert!(
             !told.expand(2.0).contains(pos)
                 && Rect::from_min_size(Pos2::ZERO, Vec2::new(1280.0, 800.0)).contains_rect(told)
         );
-        // It disappears with the pointer.
+        // The tooltip disappears with the pointer.
         let rect = canvas(&window, PaneKind::Plane);
         window.hover_at(rect.left_top() - vec2(30.0, 60.0));
         window.run_steps(3);

@@ -221,7 +221,7 @@ fn a_session_is_saved_and_restored() {
     let said = fresh.state().session().log.entries().to_vec();
     assert!(said.iter().any(|entry| entry.text.starts_with("session of 2 runs, recorded on ")), "{said:?}");
     assert!(said.iter().all(|entry| entry.level == Level::Info), "unexpected warning: {said:?}");
-    // Undo does not reach back beyond it.
+    // Undo does not go back beyond the restored session.
     fresh.state_mut().send(Command::Undo);
     fresh.run_steps(2);
     assert_same(&mut window, &mut fresh);
@@ -422,7 +422,7 @@ fn overwriting_a_session_of_other_data_needs_confirmation() {
     assert!(!offered.contains("work"), "{offered}");
     press(&mut window, "Close");
     assert_eq!(std::fs::read(&path).expect("it exists"), written);
-    // With its own data it is saved at once.
+    // A session of its own data is saved without a question.
     open(&mut window, &data, 300);
     window.state_mut().send(Action::PickRow(9));
     window.run_steps(2);
@@ -550,7 +550,7 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
     let plain = |at: usize| format!("{},{}", (at * 37) % 101, (at * 61) % 97);
     let with = picture("with", "x,y,name,text\n", &|at| format!("{},town {at},{text}\n", plain(at)));
     let without = picture("without", "x,y\n", &|at| plain(at) + "\n");
-    // Names and texts, on eight rows.
+    // Labels and joined texts change many pixels.
     let different = with.pixels().zip(without.pixels()).filter(|(with, without)| with != without).count();
     assert!(different > 1000, "{different} pixels differ");
 }
@@ -638,7 +638,7 @@ fn a_recording_is_not_turned_into_a_session() {
     let mut fresh = opened(&path);
     until_answered(&mut fresh);
     assert!(fresh.state().session().file.is_none() && fresh.state().session().selection.is_empty());
-    // So Ctrl+S opens the dialog.
+    // There is no session file, so Ctrl+S opens the dialog.
     fresh.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
     fresh.run_steps(3);
     fresh.get_by_label("Save the session");
@@ -947,7 +947,7 @@ fn equal_points_are_restored_from_the_shown_file() {
         }
     }
     save(&mut window, &path);
-    // Each run keeps its own.
+    // Each run keeps its own source.
     let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
     let sources = |recording: &recording::Recording| {
         let of = |source: &Source| {

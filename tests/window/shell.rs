@@ -179,7 +179,7 @@ fn row_names_are_found_among_more_than_65536() {
 }
 
 #[test]
-fn the_finder_scrolls_and_truncates_long_matches() {
+fn the_finder_scrolls_and_fits_long_matches() {
     let long = format!("/data/{}.csv", "a very long name ".repeat(20).trim());
     let mut window = window({
         let long = long.clone();
@@ -232,7 +232,7 @@ fn keys_are_shown_with_their_symbols() {
     for name in ["Equals", "Minus", "Questionmark"] {
         assert!(window.query_by_label_contains(name).is_none(), "{name}");
     }
-    // It is taller than the window, and keys scroll it.
+    // The list is taller than the window, and keys scroll it.
     let top = |window: &Window| window.get_by_role_and_label(Role::Label, "?").rect().top();
     let before = top(&window);
     window.key_press(egui::Key::End);
@@ -356,7 +356,7 @@ fn a_tab_bar_is_dragged_by_its_background() {
         vec![Convergence, Merges, Neighbors],
         vec![Timings, Timeline, Runs, Log],
     );
-    // To the left of all, and into another tab bar.
+    // Drags the bar to the far left, then into another tab bar.
     assert_eq!(
         dragged(|[plane, _]| egui::pos2(plane.left() + 8.0, 450.0)),
         [time.clone(), views.clone(), how.clone()]
@@ -470,7 +470,7 @@ fn errors_stay_in_the_status_line_until_fixed_or_read() {
     window.run_steps(3);
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(shows(&window) && !window.state().session().help);
-    // And so does a field.
+    // A focused field receives Escape, too.
     fill(&mut window, "k", "3");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(shows(&window));
@@ -485,7 +485,7 @@ fn errors_stay_in_the_status_line_until_fixed_or_read() {
 fn a_missing_gpu_is_shown_as_a_label_only() {
     let mut window = answered(|state| state.draft.engine = EngineChoice::Auto);
     if window.state().session().record.as_ref().expect("a run").fallback.is_none() {
-        // There is one.
+        // This machine has a GPU.
         return;
     }
     let log = &window.state().session().log;
@@ -587,7 +587,7 @@ fn a_dialog_receives_all_keys() {
         window.run_steps(3);
         assert!(press_all_shortcuts(&mut window), "behind {dialog:?}");
         assert!(window.state().session().has_dialog());
-        // Its own Escape must not do anything else.
+        // Escape must only close the dialog.
         key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
         assert!(!window.state().session().has_dialog() && tool(&window) == "Lasso", "{dialog:?}");
     }

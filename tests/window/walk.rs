@@ -73,7 +73,7 @@ fn a_search_can_be_stepped_through() {
         (answered.counted("leaves"), answered.counted("left_out")),
         (Some(totals.leaves), Some(totals.left_out))
     );
-    // It starts with the whole tree, and steps forwards and backwards by buttons and keys.
+    // The walk is shown at its last step; buttons and keys step backwards and forwards.
     assert_eq!(at(&window), walk.last());
     window.get_by_label(&walk.sentence(walk.last()));
     press(&mut window, "Previous step of the walk");

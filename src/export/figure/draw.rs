@@ -398,7 +398,7 @@ impl Axis {
         (min <= max).then_some(Self { scale: Scale::Logarithmic, ends: [min - room, max + room], places })
     }
 
-    /// The same axis in other units, of which `per_one` equal one of this axis.
+    /// The same axis in other units; `per_one` of them equal one unit of this axis.
     pub fn in_units(&self, per_one: f64) -> Self {
         let ends =
             self.ends.map(|end| if self.scale == Scale::Linear { end * per_one } else { end + per_one.ln() });

@@ -109,8 +109,8 @@ pub(super) fn digits(end: u128) -> u128 {
     digits
 }
 
-/// Checks that the neighbours can be written to a path as far as is known before the search: that they fit
-/// the format's numbers and, if the system reports it, the free space.
+/// Checks before the search that neighbours can be written to a path: they must fit the format's number types
+/// and, if the system reports it, the free space.
 ///
 /// # Errors
 /// [`ExportError::Extension`], [`ExportError::Width`], [`ExportError::Room`].

@@ -18,15 +18,15 @@ pub struct Standing {
     pub row: u32,
     /// Squared distance to the query, by the rule of all engines.
     pub squared_distance: f32,
-    /// Points that precede it: closer ones, and equally close ones earlier in processing order. A query that
-    /// is a row is not counted itself.
+    /// Number of closer points, and of equally close ones earlier in processing order. Excludes the query's
+    /// own row.
     pub rank: usize,
     /// The reverse rank: points that precede the query as seen from the row. `None` if the query is not a
     /// row, or is this row.
     pub back: Option<usize>,
     /// Position in processing order.
     pub position: u32,
-    /// The squared bound when the search reached the point, ∞ before there was one; `None` if the engine
+    /// Squared bound when the search reached the point; ∞ before the first bound. `None` if the engine
     /// recorded no history.
     pub bound: Option<f32>,
     /// Each axis's share of the squared distance, largest first. Empty at distance 0, and if the searched
@@ -35,7 +35,8 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Whether each is among the `k` nearest other points of the other; `None` if the query is not a row.
+    /// Whether the row and the query are each among the other's `k` nearest points; `None` if the query is
+    /// not a row.
     pub fn is_mutual(&self, k: usize) -> Option<bool> {
         self.back.map(|back| self.rank < k && back < k)
     }
@@ -132,7 +133,7 @@ fn bound(record: &RunRecord, query: usize, position: u32) -> Option<f32> {
     }
     let (seen, bounds) = record.convergence.of(query);
     let merges = seen.iter().take_while(|&&seen| seen <= position).count();
-    // If merges were left unrecorded, those before the last are unknown.
+    // If the history is truncated, the bounds between its last two entries are unknown.
     let all = record
         .measured
         .column("merges")
@@ -237,7 +238,7 @@ fn distances(problem: &Problem, query: usize) -> Vec<f32> {
         .collect()
 }
 
-/// All merges of a query of which the run recorded only some, by searching again with the kernel's twin.
+/// Repeats the search with the kernel's twin, to get all merges of a query whose history is truncated.
 fn replayed(record: &RunRecord, query: usize, problem: &Problem, at: usize) -> Option<(Vec<u32>, Vec<f32>)> {
     let merges = *record.measured.column(&record.convergence.counted_by)?.get(query)?;
     if merges as usize <= record.convergence.of(query).0.len() {
@@ -357,7 +358,7 @@ mod tests {
 
     #[test]
     fn points_exactly_at_the_radius_are_included() {
-        // At 0, 1, 4, 9, … on a line.
+        // Points at 0, 1, 4, 9, … on a line.
         let cloud = squares(40);
         let spec = RunSpec { k: 1, queries: QuerySpec::Rows(vec![2, 0]), ..spec() };
         let record = Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).expect("an answer");

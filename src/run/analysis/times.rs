@@ -57,8 +57,8 @@ pub struct Roofline {
 }
 
 impl Roofline {
-    /// Compares a run with the peaks measured along with it. `None` without peaks, and if the run was faster
-    /// than they allow, so that they cannot be its device's.
+    /// Compares a run with the peaks that were measured with it. `None` without peaks, or if the run was
+    /// faster than the peaks allow, which means that they belong to another device.
     pub fn of_run(record: &RunRecord) -> Option<Self> {
         Self::of(record, record.peaks.as_ref().filter(|peaks| peaks.are_sensible())?)
             .filter(Self::is_possible)
@@ -156,7 +156,7 @@ impl Roofline {
     }
 }
 
-/// Formats a share; very small ones are not detailed.
+/// Formats a share as a percentage, or as `under 1 %`.
 fn percent(share: f64) -> String {
     if share < 0.01 { "under 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }
 }

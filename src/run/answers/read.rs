@@ -104,8 +104,8 @@ pub fn names(path: &Path, progress: &dyn Progress) -> Result<Vec<String>, Format
 /// Names of the queries' rows, in archives and in tables.
 const ROWS: [&str; 2] = ["query_rows", "query_row"];
 
-/// The row of its own file that each query is, in the order of [`read()`]'s rows; `None` if the file does not
-/// have it for all queries.
+/// Each query's row number in its own file, in the order of [`read()`]; `None` unless the file has one for
+/// every query.
 ///
 /// # Errors
 /// Errors of [`read()`].
@@ -184,7 +184,8 @@ fn distances(path: &Path, progress: &dyn Progress) -> Result<Option<Coordinates>
     Ok(None)
 }
 
-/// Whether a table has the shape of the neighbours' and its rows ascend as far as there are neighbours.
+/// Whether a table has the same shape as the neighbours', with distances ascending in each row up to its last
+/// neighbour.
 fn are_distances(distances: &Coordinates, neighbours: &Coordinates) -> bool {
     let width = neighbours.columns.len();
     let there = |at: usize| neighbours.values.get(at) >= 0.0;
@@ -250,7 +251,7 @@ fn matrix(entries: usize, of: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates,
                 .map(|(number, one, many)| count(number as u64, one, many));
         return Err(format!("the table has {lines}; expected {queries} × {ranks}"));
     }
-    // Entries are as many as places, so a duplicate leaves a gap.
+    // The matrix has one cell per entry, so a duplicate leaves a gap.
     let mut values = vec![f64::NAN; entries];
     let mut filled = vec![false; entries];
     for at in 0..entries {

@@ -279,8 +279,8 @@ pub fn of_problem(
     judged(problem.q(), ks, Ties::Computed, judge, progress)
 }
 
-/// The recall of answers compared row by row with a truth from a file. With the truth's `distances`, ties
-/// count as hits as far as the truth lists them.
+/// The recall of answers compared row by row with a truth from a file. With the truth's `distances`, an
+/// answer that ties with the k-th neighbour is a hit if the truth lists it.
 ///
 /// # Errors
 /// [`RecallError`].
@@ -299,7 +299,7 @@ pub fn of_files(
     }
     let judge = |query: usize| {
         let listed: Vec<f64> = row(truth, query, width).take_while(|&record| !is_missing(record)).collect();
-        // Without distances, ranks stand in for them.
+        // Without distances, uses ranks instead.
         let far = |rank: usize| {
             distances.map_or(rank as f64, |distances| distances.values.get(query * width + rank))
         };

@@ -24,7 +24,7 @@ pub use within::AllWithin;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// The engine has other goals.
+    /// The engine does not support this goal.
     #[error("{engine} {}", not_able(*.goal))]
     Engine { engine: EngineId, goal: Goal },
     #[error("unknown engine {0}")]
@@ -282,8 +282,8 @@ impl<'a> Batch<'a> {
 /// Limit in bytes on the answers and queries of a batch: enough to keep a device busy.
 const PART: u64 = 512 << 20;
 
-/// The part of free memory they may use: they exist in the engine, in the download and in the report at the
-/// same time.
+/// A batch may use 1/`SHARE` of the free memory, since its answers exist in the engine, in the download and
+/// in the report at once.
 const SHARE: u64 = 16;
 
 /// Copies of one query's answer, the minimum of a batch.

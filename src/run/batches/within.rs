@@ -25,7 +25,7 @@ const BYTES: u64 = 8;
 /// Limit on neighbours per batch, unless a single query has more.
 const PART: u64 = 1 << 22;
 
-/// The part of free memory that a batch may use.
+/// A batch may use 1/`SHARE` of the free memory.
 const SHARE: u64 = 16;
 
 /// All neighbours within a radius of a job's queries.
@@ -262,8 +262,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Counts the neighbours of the queries from `start` on, of which `counts` has the first ones already.
-    /// Stops when there are more than `most`.
+    /// Counts the neighbours of the queries from `start` on and appends to `counts`, which may already have
+    /// the first ones. Stops when there are more than `most`.
     fn count(
         &self,
         start: usize,

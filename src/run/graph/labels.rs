@@ -4,7 +4,6 @@
 //! The vote is that of scikit-learn's `KNeighborsClassifier`: the majority, with ties going to the smallest
 //! label; numbers are ordered by value and texts by characters. A point without a label has no vote and is
 //! not classified.
-//! classified.
 
 use std::collections::BTreeMap;
 
@@ -127,10 +126,10 @@ impl Ord for Ordered {
 /// The result of a point's neighbours' labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vote {
-    /// The fraction of its labelled neighbours with its own label; `None` if it has no label or none of them
-    /// has.
+    /// Fraction of the labelled neighbours that share the point's label; `None` if the point or all its
+    /// neighbours lack one.
     pub same: Option<f64>,
-    /// Their most frequent label; `None` if they have none.
+    /// The most frequent label among the neighbours; `None` if they have none.
     pub predicted: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Which neighbour relations become edges: all, those of either end, or mutual ones.
+//! Turns neighbour relations into edges: directed, in either direction, or mutual.
 
 use rayon::prelude::*;
 

@@ -6,8 +6,8 @@
 //!   computes it. `reach(a, b) = max(k-distance(b), d(a, b))`; the local reachability density of a point is
 //!   one over its mean reach to its k neighbours; its factor is the mean of their densities over its own. It
 //!   is about 1 inside a cluster, and larger for outliers.
-//! - Hubness: in many dimensions some points are among the neighbours of very many others, and many points of
-//!   none (Radovanović, Nanopoulos and Ivanović 2010, section 2).
+//! - Hubness: in many dimensions some points are neighbours of very many others, while many points are not a
+//!   neighbour of any (Radovanović, Nanopoulos and Ivanović 2010, section 2).
 //! - Local intrinsic dimension is estimated by maximum likelihood (Levina and Bickel 2004, equation 8). With
 //!   the distances T₁ ≤ … ≤ T_k to a point's neighbours, its dimension is ((1/(k−1)) · Σ_{j<k}
 //!   ln(T_k/T_j))⁻¹. Amsaleg and others 2015 (section 4.1) derive the same estimate with 1/k, since they

@@ -184,7 +184,7 @@ fn trials_fit_the_rate_of_each_cost_term() {
     rates.fit(&trials);
     for shape in shapes {
         let ratio = rates.forecast(&cost(&shape), &shape).search_ms / truth(&shape);
-        // Held a little to what is common to both.
+        // The prior pulls both terms slightly towards their common scale.
         assert!((0.7..1.4).contains(&ratio), "{shape:?}: {ratio}");
     }
     let before = rates.clone();

@@ -475,7 +475,7 @@ fn modules_in(code: &str) -> Vec<(String, std::ops::Range<usize>)> {
 /// The paths at the start of a text: one, or all of a braced list.
 fn leaves(text: &str) -> Vec<Vec<&str>> {
     let (mut stack, mut path, mut all) = (Vec::new(), Vec::new(), Vec::new());
-    // Whether a name has come since the last brace or comma. After a closed list there is none to add.
+    // Whether a name has been read since the last brace or comma. A closed list adds no further path.
     let (mut at, mut named) = (0, false);
     while at < text.len() {
         let rest = &text[at..];

@@ -223,7 +223,7 @@ fn points_are_prepared_once_on_a_gpu() {
     }
 }
 
-/// The engines of one device share prepared points, whatever k they are compiled for.
+/// The engines of one device share prepared points, for every k they are compiled for.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn engines_of_one_gpu_share_points() {

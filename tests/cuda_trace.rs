@@ -174,7 +174,7 @@ fn steps_add_up_to_the_counters() {
     assert_eq!(merges, history);
 }
 
-/// The kernel's search of its own tree against the twin's.
+/// The search of the kernel's tree equals the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn tree_searches_equal_the_twins() {

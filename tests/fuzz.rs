@@ -176,7 +176,7 @@ fn every_format_has_a_target_and_every_target_a_test() {
     }
 }
 
-/// Damage in a structured format must get past its checksums: most damaged files are read as far as whole
+/// Damaged files of a structured format must have valid checksums, so that most are read as far as intact
 /// ones.
 #[test]
 fn damaged_files_have_valid_checksums() {

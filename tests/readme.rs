@@ -41,7 +41,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The lines of a page with their numbers, in code blocks or outside of them.
+/// The numbered lines of a page, either in code blocks or outside.
 fn lines(text: &str, in_code: bool) -> impl Iterator<Item = (usize, &str)> {
     let mut code = false;
     text.lines().enumerate().filter_map(move |(at, line)| {

@@ -168,7 +168,7 @@ pub fn note_fallback(record: &RunRecord) {
     }
 }
 
-/// Shortens the reason; `devices` tells what to install.
+/// Shortens the reason; `warpscope devices` says what to install.
 fn fallback(why: &str, engine: &str) -> String {
     match why.split_once(CANNOT_RUN) {
         Some((_, missing)) => {

@@ -21,7 +21,7 @@ use crate::run::recording::{self, Points};
 use crate::run::{LoadedRun, RunFile, answers};
 
 pub struct Answers {
-    /// The file, or the data set in it, that has the answers.
+    /// The file with the answers, or the data set in it.
     pub path: PathBuf,
     /// Record numbers, one row per query.
     pub table: Coordinates,

@@ -35,7 +35,7 @@ const NO_CONFIG: &str = "no-config";
 /// Where defaults come from.
 #[derive(Debug, PartialEq)]
 pub enum From {
-    /// The file of the environment variable or of the user, if there is one.
+    /// The file named by the environment variable, or the user's own, if either exists.
     Usual,
     File(PathBuf),
     Nowhere,
@@ -115,7 +115,7 @@ pub fn take(arguments: impl IntoIterator<Item = OsString>) -> Result<(Vec<OsStri
     Ok((rest, from))
 }
 
-/// Adds the file's defaults to the subcommand on the command line, and tells which were added.
+/// Adds the file's defaults to the subcommand on the command line, and returns which were added.
 ///
 /// # Errors
 /// If a named file does not exist, or the file is invalid.

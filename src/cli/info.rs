@@ -64,7 +64,7 @@ struct Report {
     parts: Vec<Entry>,
     /// The cloud of the chosen or inferred columns, if there is one.
     cloud: Option<CloudInfo>,
-    /// Why there is no cloud.
+    /// Why the file has no cloud.
     no_cloud: Option<String>,
 }
 
@@ -273,7 +273,7 @@ struct RunsReport {
     points: bool,
     clouds: Vec<CloudFile>,
     runs: Vec<RunReport>,
-    /// Indices into `clouds`, by a key that distinguishes most of them.
+    /// Indices into `clouds`, by a key that is nearly unique.
     #[serde(skip)]
     seen: HashMap<(Fingerprint, String), Vec<usize>>,
 }

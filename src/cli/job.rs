@@ -183,7 +183,7 @@ impl Job {
         build_problem(&self.spec, &self.cloud, self.query_cloud.as_ref())
     }
 
-    /// The cloud that has the queries; for `at:`, a cloud of one point.
+    /// The cloud that the queries are rows of; for `at:`, a cloud of one point.
     ///
     /// # Errors
     /// [`RunError`] if the coordinates of `at:` are invalid.

@@ -224,7 +224,7 @@ fn opens_window(cli: &Cli) -> bool {
     }
 }
 
-/// Whether clap accepts a command line (program name first); does nothing else. For fuzzing.
+/// Whether clap accepts a command line (program name first). For fuzzing.
 #[doc(hidden)]
 pub fn parses<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> bool {
     Cli::try_parse_from(arguments).is_ok()

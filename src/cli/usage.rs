@@ -1,4 +1,4 @@
-//! Tells usage errors from jobs that fail, and words both as one line with a remedy.
+//! Distinguishes usage errors from failed jobs, and words both as one line with a remedy.
 //!
 //! A usage error does not depend on the files' contents or on the machine. clap reports most of them; the rest
 //! is here.

@@ -433,7 +433,7 @@ fn trace_threads_have_no_overlapping_spans() {
         (&serde_json::json!([4]), &serde_json::json!(5))
     );
 
-    // Two queries of one warp, which ends with the later of them.
+    // Two queries of one warp, which ends when the later query ends.
     let profile = record.profile.as_mut().unwrap();
     for (at, span) in profile.spans.iter_mut().enumerate() {
         (span.start_ns, span.stop_ns) = (5_000_000, 5_000_400 + at as u64);

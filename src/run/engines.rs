@@ -62,7 +62,7 @@ impl Default for Engines {
 }
 
 impl Engines {
-    /// Opens engines with `open`, with a planner of its own.
+    /// Opens engines with `open`, and uses a separate planner.
     pub(crate) fn with(open: Open) -> Self {
         Self {
             open,

@@ -151,7 +151,7 @@ impl LiveQueryWorker {
         let _withdrawn = self.waiting.try_recv();
     }
 
-    /// Frees the memory of the last points, whose cloud is no longer needed.
+    /// Frees the last points when their cloud is no longer needed.
     pub fn release(&self) {
         // If a release is already pending, it suffices.
         let _ = self.releases.try_send(());

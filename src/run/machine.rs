@@ -58,7 +58,8 @@ impl Machine {
             return None;
         }
         let cores = self.cores.unwrap_or(u32::MAX);
-        // If waiting is unknown, a load of one more than the cores may be this program's own.
+        // If the waiting time is unknown, a load of up to one above the number of cores may be this program's
+        // own.
         let most = f64::from(cores) + if self.waited.is_some() { 0.0 } else { 1.0 };
         let load =
             self.load_start.into_iter().chain(self.load_end).reduce(f64::max).filter(|load| *load > most);

@@ -74,7 +74,7 @@ impl From<SetupPhase> for Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     pub phase: Phase,
-    /// The repeat, from 0; 0 for what is done once.
+    /// The repeat, from 0; 0 for phases that run once.
     pub repeat: u32,
     /// The chunk of queries within the repeat, from 0.
     pub chunk: u32,
@@ -338,7 +338,7 @@ pub struct RunFile {
     /// Rows of the source that were not searched: with NaN or ±∞, or without a direction under the angular
     /// metric.
     pub dropped_rows: u64,
-    /// Requested queries that were dropped, likewise.
+    /// Requested queries that were dropped for the same reasons.
     pub dropped_queries: u64,
     pub summary: Summary,
 }

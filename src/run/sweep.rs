@@ -10,7 +10,7 @@ use crate::knn::{ProblemError, Setup};
 use crate::progress::Progress;
 use crate::text::{count, thousands};
 
-/// The lists to vary. An empty list keeps the base's value.
+/// The lists to vary. For an empty list, the base's value is used.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// The common settings.
@@ -498,7 +498,7 @@ mod tests {
         // Of the device's 1 MiB, 2¹⁴ points need 256 KiB, and 8 rows of distances 512 KiB.
         assert_eq!(generated(&room(16 << 20, 1 << 20))[1].0, "uniform:n=16384,d=4");
         assert_eq!(generated(&room(16 << 20, 1 << 20))[0].0, "uniform:n=1024,d=4");
-        // At least as many points remain as queries are sampled.
+        // n is not reduced below the number of sampled queries.
         assert_eq!(
             generated(&room(0, 0)).iter().map(|(cloud, ..)| cloud.as_str()).collect::<Vec<_>>(),
             ["uniform:n=16,d=4"; 2]

@@ -88,7 +88,7 @@ pub struct Multiprocessor {
 pub struct WarpTime {
     /// Start by the device's clock, aligned so that the first span begins with the profiled pass on the host.
     pub start_us: f64,
-    /// End of the last of its queries, likewise.
+    /// End of its last query, by the same clock.
     pub stop_us: f64,
     /// Queries of the run; a warp may own several consecutive ones, which start together.
     pub queries: Range<u32>,

@@ -240,7 +240,7 @@ mod tests {
         (Worker::spawn_with(engines, wake).unwrap(), wakes)
     }
 
-    /// Each job has as many rows as its id.
+    /// A job whose number of rows is its id.
     fn job(id: JobId) -> Job {
         Job { id, spec: spec(), cloud: squares(id as usize), query_cloud: None }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Two groups on a line, a duplicate and an outlier; `kind` is missing in the last row.
+/// Two groups on a line, a duplicate and an outlier; the last row has no `kind`.
 const ROWS: &str = "x,kind\n0,a\n1,a\n1,b\n2,a\n10,b\n11,b\n12.5,b\n40,\n";
 
 fn place() -> Place {

@@ -42,7 +42,7 @@ fn unwritable_outputs_are_refused_before_anything_is_read() {
 #[test]
 fn the_summary_is_printed_even_if_files_cannot_be_written() {
     let place = Place::new();
-    // A folder in the place of a file, which only writing detects.
+    // A folder with the name of the output file, which only writing detects.
     fs::create_dir_all(place.path("out/timings.csv")).unwrap();
     let done = place.call("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --out out");
     assert_eq!(

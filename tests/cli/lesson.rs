@@ -160,7 +160,7 @@ fn a_file_can_be_the_data_of_a_lesson() {
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
         (
             "lesson --lesson wide --input cloud.csv --out x",
-            "--input, --generate: lesson wide has data of its own; use --lesson yours or order",
+            "--input, --generate: lesson wide has its own data; use --lesson yours or order",
         ),
         ("lesson --query 3 --out x", "--query, --metric, --order: add a cloud with --input or --generate"),
     ];

@@ -667,7 +667,7 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
     fs::write(place.path("same/neighbors.npz"), &found).unwrap();
     let text = place.ok("compare a same").stdout;
     assert!(
-        text.contains("1 of 50 queries, 8 ranks each: other neighbours, all at equal distances."),
+        text.contains("1 of 50 queries, 8 ranks each: different neighbours, all at equal distances."),
         "{text}"
     );
     fs::remove_file(place.path("same/neighbors.npz")).unwrap();
@@ -711,7 +711,7 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
     let done = place.ok(search).stdout;
     assert!(
         done.contains(
-            "reference answers agree with the oracle: 2 queries, 0 other indices at a tie: b.hdf5:neighbors"
+            "reference answers agree with the oracle: 2 queries, 0 ties resolved differently: b.hdf5:neighbors"
         ),
         "{done}"
     );

@@ -128,7 +128,8 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                         same_counts(&found, &expected, &what);
                     }
                 }
-                // Some values may apply only to other numbers of dimensions, but not all.
+                // Some values may apply only to other numbers of dimensions, but at least one must apply
+                // here.
                 assert!(taken > 0, "{subject}: no value of {} is accepted with d = {dims}", parameter.name);
             }
         }

@@ -429,7 +429,7 @@ fn points_are_first_shown_in_the_colours_of_their_file() {
     until(&mut window, "the file's colours", |app| app.state().color.by == ColorBy::FileColors);
     let shown = channel(&mut window);
     assert_eq!((shown.text(3).as_deref(), shown.missing), (Some("red 12, green 243, blue 7"), 0));
-    // No colours once chosen stays chosen when the file is reopened; another file shows its own.
+    // Choosing no colours is remembered when the file is reopened; another file shows its own.
     choose(&mut window, "Colour by", "nothing");
     window.state_mut().send(Action::OpenPath(path.clone()));
     window.run_steps(20);

@@ -141,7 +141,7 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
         if text.broken {
             wrong.insert(format!("broken within a word: {}", text.text));
         }
-        // Titles of tabs get arrows if there is no room for all.
+        // The tab bar scrolls with arrows if its titles do not fit.
         let is_tab = PaneKind::ALL.iter().any(|pane| pane.title() == text.text);
         let cut =
             text.rect.left() < text.clip.left() - SLACK || text.rect.right() > text.clip.right() + SLACK;

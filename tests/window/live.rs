@@ -214,7 +214,7 @@ fn k_and_metric_changes_apply_immediately() {
         );
         window.get_by_label(&format!("k = {k}, l2, lockstep"));
     }
-    // With the run's own k, the run's answer is shown again.
+    // With the run's k, the run's own answer is shown again.
     fill(&mut window, "k", "8");
     window.run_steps(2);
     let session = window.state().session();
@@ -244,7 +244,7 @@ fn k_and_metric_changes_apply_immediately() {
     });
     window.get_by_label("k = 8, haversine, lockstep");
     assert!(window.query_all_by_label_contains(" km").next().is_some(), "the k-th distance");
-    // Invalid input starts no search.
+    // Invalid input does not start a search.
     fill(&mut window, "k", "none");
     window.run_steps(3);
     assert!(!window.state().is_busy());

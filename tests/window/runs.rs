@@ -339,7 +339,7 @@ fn a_recording_opens_unchanged_in_another_window() {
         |entry| entry.text.starts_with("2 runs, recorded on ") && entry.text.ends_with("runs.warpscope")
     ));
 
-    // The recording answers its own queries; another point is searched here, with a note.
+    // The recording answers its own queries; other points are searched here, and a note says so.
     let record = shown(&fresh);
     fresh.state_mut().send(Action::PickRow(record.query_rows[7]));
     fresh.run_steps(3);

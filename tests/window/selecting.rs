@@ -501,7 +501,7 @@ fn selection_pick_and_view_can_be_undone_and_redone() {
     window.run_steps(3);
     assert_eq!(window.state().state().plane, moved);
 
-    // A new step clears redo; and a field has its own undo.
+    // A new action clears redo; a text field has its own undo.
     undo(&mut window);
     window.state_mut().send(Command::SelectNone);
     window.run_steps(3);

@@ -53,7 +53,7 @@ fn until_idle(window: &mut Window) {
     });
 }
 
-/// An opened file, two runs, one of them renamed and pinned, both compared, and all other settings changed.
+/// A window with an open file, two compared runs (one renamed and pinned), and every other setting changed.
 fn worked(data: &Path) -> Window {
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(data.to_owned()));
@@ -521,7 +521,7 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
         panic!("{error:#}");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    // Long enough that reading it takes longer than all else the picture waits for.
+    // The column must take longer to read than everything else that the picture waits for.
     let text = "many words ".repeat(1000);
     let picture = |name: &str, header: &str, row: &dyn Fn(usize) -> String| {
         let [data, path, png] =
@@ -884,7 +884,7 @@ fn an_invalid_session_still_opens_its_runs() {
 fn the_next_start_restores_the_last_session() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(folder.path());
-    // Without a file: cloud, query, selection and views are restored, runs are not.
+    // Without a session file: cloud, query, selection and views are restored, but runs are not.
     let mut before = window(small);
     before.state_mut().send(Action::OpenPath(data.clone()));
     until_idle(&mut before);
@@ -897,7 +897,7 @@ fn the_next_start_restores_the_last_session() {
     until(&mut after, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     assert_same(&mut before, &mut after);
 
-    // With a file: its runs too, and later changes.
+    // With a session file: its runs are restored as well, and later changes.
     let path = folder.path().join("work.warpscope");
     let mut before = worked(&data);
     save(&mut before, &path);
@@ -917,7 +917,7 @@ fn the_next_start_restores_the_last_session() {
     assert_same(&mut before, &mut after);
     assert_eq!(after.state().session().picked, Some(Picked::Row(7)));
 
-    // Without a session, or with an invalid one: the data typed on the left.
+    // Without a stored session, or with an invalid one, the window loads the data typed on the left.
     assert!(window(small).state().put_down().is_none());
     for text in ["", "{", "[]"] {
         let mut window = window(small);
@@ -1020,7 +1020,7 @@ fn a_missing_file_is_tried_again_at_the_next_start() {
     });
     assert_eq!(after.state().put_down().as_ref(), Some(&last));
 
-    // Only the data: everything except the runs is restored.
+    // With the data file alone, everything except the runs is restored.
     std::fs::rename(&moved, &data).expect("it exists");
     let mut after = window(small);
     after.state_mut().pick_up(&last);

@@ -512,7 +512,7 @@ fn cannot_save(window: &mut Window, path: &Path) {
 #[test]
 fn failed_saves_keep_the_dialog_open_with_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
-    // A file in the place of the folder, so that even root cannot write there.
+    // A file with the folder's name, so that even root cannot write there.
     let closed = folder.path().join("closed");
     std::fs::write(&closed, "").expect("a file");
     let mut window = answered(|_| ());
@@ -527,7 +527,7 @@ fn failed_saves_keep_the_dialog_open_with_an_error() {
         assert!(window.query_by_label_contains("Error: ").is_none(), "shown twice");
         let typed = window.get_by_role_and_label(Role::TextInput, "File").value();
         assert_eq!(typed.as_deref(), path.to_str(), "the dialog cannot be edited");
-        // Saving elsewhere keeps all other settings.
+        // Choosing another path keeps all other settings of the dialog.
         let path = folder.path().join(name);
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         assert!(window.query_by_label_contains("cannot write: ").is_none());

@@ -222,7 +222,7 @@ fn record(engine: &'static str, generator: &'static str) -> Arc<RunRecord> {
     window.state().session().record.clone().expect("a run")
 }
 
-/// A walk in a pane of its own window, as a snapshot of this name; `near` shows the query's surroundings.
+/// Draws a walk in a pane alone, as a snapshot of this name; `near` zooms in to the query.
 fn picture(
     name: &str,
     record: &Arc<RunRecord>,

@@ -26,7 +26,7 @@ const MARKER: f32 = 4.0;
 /// Height of a line of text.
 const LINE: f32 = TEXT * ROW;
 
-/// A panel, for one value of the size that has a panel per value.
+/// A panel, for one value of the size that distinguishes panels.
 struct Cell {
     panel: Panel,
     part: Option<u64>,

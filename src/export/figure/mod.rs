@@ -49,7 +49,7 @@ pub struct Figure {
     preset: Option<String>,
     /// Whether n follows from the other sizes.
     n_follows: bool,
-    /// What all runs share besides their sizes: metric, data, repeats.
+    /// Settings that all runs share: metric, data, repeats.
     metric_and_data: Vec<String>,
     repeats: Option<String>,
     /// The devices, each once.

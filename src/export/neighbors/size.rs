@@ -25,8 +25,8 @@ impl Size {
         // Larger than any disk, and small enough not to overflow.
         let [q, k] = [q, k].map(|count| count.min(1 << 48) as u128);
         let bytes = match format {
-            // Two known numbers, at least three of one digit (four if queries are rows), and separators. A
-            // point given by coordinates is one query.
+            // Two known numbers, at least three digits for the others (four if queries are rows), and
+            // separators. A point given by coordinates is one query.
             NeighborFormat::Csv | NeighborFormat::Tsv => {
                 k * digits(q) + q * digits(k) + q * k * if q > 1 { 10 } else { 8 }
             }

@@ -13,7 +13,7 @@ use crate::run::answers::read_with_distances;
 use crate::run::testing::{cloud, spec};
 use crate::run::{EngineChoice, Engines, QueryBatches, QuerySpec, RunError, RunSpec};
 
-/// Points, some of them equal.
+/// Points with duplicates.
 fn points(n: u32) -> Arc<PointCloud> {
     cloud(2, (0..2 * n).map(|at| f64::from(at * 37 % 53) / 8.0).collect())
 }
@@ -141,7 +141,7 @@ fn k_of_n_or_more_returns_all_points_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let n = 30;
     let cloud = points(n as u32);
-    // Computed by the rule of all engines, but independently of them.
+    // Applies the same distance rule as the engines, but independently of them.
     let squared = |a: usize, b: usize| {
         cloud.point(a).iter().zip(cloud.point(b)).fold(0.0f32, |sum, (a, b)| (b - a).mul_add(b - a, sum))
     };

@@ -266,12 +266,12 @@ impl<W: Write + Send> Appender<W> {
         Self(Format::Text(Box::new(Text::new(b'\t', out))))
     }
 
-    /// Parquet; each table gets row groups of its own.
+    /// Parquet; each table becomes separate row groups.
     pub fn parquet(out: W) -> Self {
         Self(Format::Parquet(Box::new(Parquet::new(out))))
     }
 
-    /// An Arrow IPC stream, readable while it is written; each batch has rows of one table.
+    /// An Arrow IPC stream, readable while it is written; a batch never spans tables.
     pub fn arrow_stream(out: W) -> Self {
         Self(Format::Arrow(Box::new(Arrow::stream(out))))
     }

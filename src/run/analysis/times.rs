@@ -318,7 +318,7 @@ mod tests {
             "{}",
             said(&run)
         );
-        // One query: most of the time is launches, of which there are ten here.
+        // One query: most of the time is spent on the ten launches.
         (run.head.summary.q, run.head.summary.search_ms_median) = (1, 0.04);
         assert!(
             said(&run).contains("bound by launches (launches 75 %, memory 5 %, FP32 under 1 %)"),

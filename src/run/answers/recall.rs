@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::run::stats::Spread;
 use crate::text::count;
 
-/// Why there is no recall.
+/// Why recall cannot be computed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
@@ -76,7 +76,7 @@ pub enum Ties {
     NotTold,
 }
 
-/// Flawed answers; none of them is a hit.
+/// Flawed answers, which are never hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Flaws {
     /// Ranks without an answer: −1, or not a number.

@@ -286,7 +286,7 @@ const PART: u64 = 512 << 20;
 /// in the report at once.
 const SHARE: u64 = 16;
 
-/// Copies of one query's answer, the minimum of a batch.
+/// Copies of one query's answer that must fit in memory, the minimum for a batch.
 const COPIES: u64 = 3;
 
 /// A spec's problem and its batch size. All batches share the same points, so engines can reuse their

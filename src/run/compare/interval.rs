@@ -26,8 +26,8 @@ const SEED: u64 = 0x636f_6d70_6172_6501;
 /// the other; with three, it would be 10.
 pub const FEWEST: usize = 4;
 
-/// Minimum pairs for which a 95 % interval keeps its promise. With three pairs of equal runs, 9 of 100 would
-/// be called different.
+/// Minimum pairs for a valid 95 % interval. With three pairs of equal runs, 9 of 100 would be called
+/// different.
 pub const FEWEST_PAIRS: usize = 5;
 
 impl Interval {
@@ -434,7 +434,7 @@ mod tests {
 
     #[test]
     fn pairs_cancel_shared_noise() {
-        // The machine becomes ten times slower meanwhile, and the second always takes about 5 % longer.
+        // The machine slows down tenfold meanwhile, and the second run always takes about 5 % longer.
         let ratios: Vec<f64> = (0..10).map(|pair| 1.05 + 0.002 * f64::from(pair % 3)).collect();
         let of_pairs = |ratios: &[f64]| Interval::of_pairs([&vec![1.0; ratios.len()], ratios], 0);
         let interval = of_pairs(&ratios).unwrap();

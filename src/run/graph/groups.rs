@@ -14,7 +14,7 @@ use crate::progress::Progress;
 pub struct Forest(Vec<u32>);
 
 impl Forest {
-    /// Each point in a set of its own.
+    /// Puts each point in a separate set.
     pub fn new(points: usize) -> Self {
         Self((0..points as u32).collect())
     }
@@ -64,7 +64,7 @@ impl Sets {
     }
 }
 
-/// Each point's component. A point without mutual neighbours is a component of its own.
+/// Each point's component. A point without mutual neighbours forms its own component.
 ///
 /// # Errors
 /// [`Cancelled`].

@@ -60,8 +60,8 @@ impl Linked {
                     .for_each(|(&other, flag)| *flag = names(other as usize, point));
             });
         })?;
-        // Passes on a point's edges with their start: its own edges, and reverse edges from neighbours that
-        // lack them.
+        // Passes a point's edges to `take`, with their start: its own edges, and reverse edges from
+        // neighbours that lack them.
         let pass_edges = |point: usize, take: &mut dyn FnMut(usize, (u32, f32))| {
             let (others, squared) = graph.of(point);
             for ((&other, &squared), &mutual) in others.iter().zip(squared).zip(&mutual[point * k..]) {

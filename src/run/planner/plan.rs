@@ -172,7 +172,7 @@ pub struct Plan {
     pub chosen: Option<EngineId>,
     /// Why it was chosen, as a clause for the user.
     pub reason: String,
-    /// Why an engine that the rule prefers cannot answer; `None` if there is no such engine.
+    /// Why a preferred engine cannot answer; `None` if the preferred engine was chosen.
     pub fallback: Option<String>,
     #[serde(skip)]
     leeway: Leeway,
@@ -292,7 +292,7 @@ fn reason(offers: &[Offer], at: usize, leeway: Leeway) -> String {
     }
 }
 
-/// A predicted time with its unit, to two digits, as predictions are no more precise.
+/// A predicted time with its unit, rounded to two digits, the precision of predictions.
 pub fn about(ms: f64) -> String {
     let round = |value: f64| {
         let step = 10f64.powf((value.max(1e-9).log10().floor() - 1.0).max(-1.0));

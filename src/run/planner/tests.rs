@@ -257,7 +257,7 @@ fn learned_rates_are_saved_and_damaged_files_ignored() {
         let read = Planner::at(file.clone()).forecast(engine, Some(&device), &shape);
         assert!(broken == whole || read == default, "{broken}");
     }
-    // A folder at the file's path: nothing is read or written, and nothing fails.
+    // With a folder at the file's path, nothing is read or written, and nothing fails.
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir(&file).unwrap();
     let deaf = Planner::at(file);

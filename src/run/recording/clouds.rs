@@ -256,7 +256,7 @@ mod tests {
         assert_eq!(below, [true, true, false, false, false]);
     }
 
-    /// As many as a hostile file has room for; comparing each with all others would take minutes.
+    /// A hostile file has room for this many paths; comparing each with all others would take minutes.
     #[test]
     fn duplicate_candidate_paths_are_listed_once() {
         let places: Vec<PathBuf> =

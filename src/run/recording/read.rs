@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
             })
         };
         let data = whole().unwrap_or_else(|| path.clone());
-        // Under its own name, which determines the format.
+        // Under its original name, which determines the format.
         let (copy, folder) = named_scratch(data.file_name().unwrap_or_default(), &bytes).map_err(|why| {
             let why = io::Error::new(
                 why.kind(),

@@ -33,7 +33,7 @@ pub struct OwnValues {
     pub queries: u64,
     /// Queries with a point at some rank that is farther than the nearest one.
     pub different: u64,
-    /// Of these, queries with a point that is not among the nearest; the others have the right points in
+    /// The part of `different` with a point that is not among the nearest; the other queries only have
     /// another order.
     pub missing: u64,
     /// The largest excess of a distance at a rank, in the metric's unit.
@@ -99,7 +99,7 @@ pub struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Takes the values of `cloud`, and of `queries`, which may be the same cloud.
+    /// Reads the values of `cloud` and of `queries`, which may be the same cloud.
     ///
     /// # Errors
     /// [`OwnValuesError::Memory`], and [`OwnValuesError::TooLong`] as extrapolated from a few queries.

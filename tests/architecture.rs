@@ -554,7 +554,7 @@ fn app_imports_point_downwards() {
     let (mut upward, mut between) = (Vec::new(), 0);
     let mut uses: BTreeMap<&Part, BTreeSet<&Part>> = BTreeMap::new();
     for (module, path, code) in &files {
-        // The app's public interface.
+        // A file without a floor is the app's public interface.
         let own_path = floor_path(module);
         let Some(floor) = own_path.first() else { continue };
         let allowed = FLOORS

@@ -342,7 +342,7 @@ fn a_fallback_in_the_second_part_preserves_the_first() {
             check_ranges(&mut cuda, &what, &problem, &ranges, Path::Fallback),
             "{what}: it does not fall back"
         );
-        // Other engines would find the points in this search's order.
+        // Without this, other engines would find the points in this search's order.
         problem.cache().clear();
     }
 }

@@ -73,7 +73,7 @@ fn overflowing_lists_do_not_change_answers() {
     let mut engine = split();
     for n in [300_000, 1_000_003] {
         for k in [1, 32, 1000, 1024] {
-            // All points equal.
+            // All points are equal.
             let constant = plane(vec![0.5; 2 * n], vec![0, n as u32 - 1], k);
             same(&answer(&mut *engine, &constant), &twin(&constant), "one place");
             // Half of the points are far away, the others are at equal distance, and a few in the last tenth

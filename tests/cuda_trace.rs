@@ -256,7 +256,7 @@ fn selections() -> Vec<Case> {
     ] {
         cases.push(Case { n, k, ..base.clone() });
     }
-    // Exceeds the initial trace buffer.
+    // This trace exceeds its initial buffer.
     cases.push(Case { shape: Shape::Descending, n: 40_000, k: 1000, ..base });
     cases
 }

@@ -243,7 +243,7 @@ impl Bench {
         let now = files(&self.work());
         let temporary = now.keys().find(|path| path.to_string_lossy().contains(".warpscope-"));
         assert_eq!(temporary, None, "{told}: temporary files remain");
-        // Collect first, so that every destination is checked.
+        // Collects all results first, so that every destination is checked.
         let new: Vec<bool> =
             self.job.writes.iter().map(|destination| self.is_new(destination, &now, told)).collect();
         new.into_iter().all(|new| new)
@@ -482,7 +482,7 @@ fn faults_leave_a_complete_session() {
 #[test]
 #[ignore = "started by faults_leave_a_complete_session"]
 fn save_session() {
-    // Started without arguments by a run of all ignored tests.
+    // A run of all ignored tests starts this one without arguments.
     let Ok(paths) = std::env::var("SAVE_SESSION") else { return };
     let (from, to) = paths.split_once(' ').unwrap();
     let recording = recording::read(Path::new(from), Points::Restore, &Silent).unwrap();

@@ -107,7 +107,7 @@ impl Report {
             |file, cloud, no_cloud| Self { schema_version: SCHEMA_VERSION, file, parts, cloud, no_cloud };
         let file = match formats::describe(path, progress) {
             Ok(file) => Described::Whole(file),
-            // List the parts even if the selected one cannot be read.
+            // Lists the parts even if the selected one cannot be read.
             Err(why @ (FormatError::Ambiguous { .. } | FormatError::Unsupported { .. })) if several => {
                 return Ok(new(Described::Open { path: path.to_owned() }, None, Some(why.reason())));
             }

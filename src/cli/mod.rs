@@ -139,7 +139,7 @@ pub fn main() -> ExitCode {
         panic::set_hook(Box::new(|_| ()));
     }
     memory::share_arenas();
-    // Otherwise the first use of the pool would panic.
+    // If the pool is not started here, its first use would panic.
     if let Err(why) = rayon::ThreadPoolBuilder::new().num_threads(threads(&cli).unwrap_or(0)).build_global() {
         output::error(&format!(
             "cannot start threads: {why}; is the limit of processes (ulimit -u) reached?"

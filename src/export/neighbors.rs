@@ -277,7 +277,7 @@ impl NeighborWriter<'_> {
             Form::Streamed(table) => table.finish(),
             Form::Npz(arrays) => arrays.finish(),
             Form::Arrays(_) => Ok(()),
-            // Flush before either file takes its place.
+            // Flushes both files before either takes its place.
             Form::Pair { indices, distances, .. } => indices.out.flush().and_then(|()| distances.out.flush()),
         }
         .map_err(ExportError::io(self.path))

@@ -251,7 +251,7 @@ fn run_folders_round_trip() {
     let dir = folder.path().join("a/b");
     let mut record = record();
     record.head.fallback = Some("why".to_owned());
-    // Floats that imprecise parsers get wrong by one bit.
+    // Imprecise parsers get these floats wrong by one bit.
     (record.head.summary.search_ms_min, record.head.axes[0].origin) = (0.000_219, 4_918_360.743_875_1);
     record.head.summary.search_ms_median = 0.000_218_999_999_999_999_98;
     let written = super::folder(&record, &dir).unwrap();
@@ -302,7 +302,7 @@ fn panes_export_their_contents() {
 fn haversine_tables_add_a_distance_in_km() {
     let mut record = record();
     record.head.spec.metric = Metric::Haversine;
-    // The antipode; a missing neighbour has no distance.
+    // A squared chord of 4 is the antipode; a missing neighbour has no distance.
     record.neighbors.squared_distances[1] = 4.0;
     let half = "20015.11";
     let of_query = rows(&text(|out| tables::neighbors_of_query(&record, 0).csv(out)));
@@ -335,7 +335,7 @@ fn engine_specific_measures_go_to_a_separate_file() {
         std::fs::read_to_string(place.path().join("counters.csv")).unwrap(),
         "query,row,visited,accessed\n0,4,7,70\n1,0,8,80\n"
     );
-    // The next run replaces the counter file of the run before.
+    // The next run replaces the counter file of the previous one.
     assert_eq!(names(&record()), "merges.csv");
     assert!(place.path().join("merges.csv").exists() && !place.path().join("counters.csv").exists());
 }

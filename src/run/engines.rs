@@ -309,7 +309,7 @@ impl Engines {
         if let Some(peaks) = measured {
             self.planner.keep_peaks(&record.device, peaks);
         }
-        // The maximum over all measurements.
+        // Returns the maximum over all measurements.
         self.planner.peaks(&record.device)
     }
 
@@ -586,7 +586,7 @@ mod tests {
         let opened = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&opened);
         let mut engines = testing::engines(move |_| {
-            // Only the first one is broken.
+            // Only the engine that was opened first fails.
             let device_fails = count.fetch_add(1, Relaxed) == 0;
             Ok(Script { device_fails, ..Script::default() })
         });

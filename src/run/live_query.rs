@@ -306,7 +306,7 @@ mod tests {
 
     #[test]
     fn the_newest_query_replaces_a_waiting_one() {
-        // Long enough for 19 more requests on a busy machine.
+        // A query takes long enough to send 19 more on a busy machine.
         let script = Script { per_query: Duration::from_millis(500), ..Script::default() };
         let wakes = Arc::<AtomicUsize>::default();
         let count = Arc::clone(&wakes);

@@ -160,7 +160,7 @@ mod means {
                 std::iter::from_fn(|| map.next_entry().transpose()).collect()
             }
         }
-        // In file order, which is the order of declaration.
+        // Entries are in file order, which is the order of declaration.
         let entries = deserializer.deserialize_map(Entries)?;
         let numbers: HashMap<&str, f64> =
             entries.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_f64()?))).collect();

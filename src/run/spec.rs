@@ -285,7 +285,7 @@ mod tests {
             "the lockstep engine: unknown parameter `warps`; the engine has no parameters"
         );
         assert!(why("cuda:warps=99").contains("warps = 99: must be 1 to 32"));
-        // A recording may name what this program does not have.
+        // A recording may name an engine that this program does not have.
         assert!(serde_json::from_str::<EngineChoice>("\"quantum:qubits=3\"").is_ok());
         assert!(serde_json::from_str::<EngineChoice>("\"Quantum!\"").is_err());
     }

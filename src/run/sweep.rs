@@ -304,7 +304,7 @@ impl Sweep {
     pub fn check(&self) -> Result<(), RunError> {
         let all = self.all_specs();
         let some = self.specs();
-        // If all runs are skipped, the first one says why.
+        // If all runs are skipped, checks all of them, so that the first one gives the reason.
         for spec in if some.is_empty() { all } else { some } {
             Setup::from(&spec).check_within(spec.engine.k_limit())?;
             if spec.queries == QuerySpec::Count(0) {
@@ -340,7 +340,7 @@ impl Sweep {
             };
             let cloud = match &loaded {
                 Some((source, cloud)) if *source == spec.data => Ok(Arc::clone(cloud)),
-                // Pass on only the cancel flag, as the bar counts runs.
+                // Passes on only the cancel flag, as the bar counts runs.
                 _ => cloud::load(&spec.data, spec.drop_nonfinite, &Quiet(progress))
                     .map(Arc::new)
                     .map_err(RunError::from),

@@ -366,7 +366,7 @@ mod tests {
             layout.push(warp(at, f64::from(at), 1e6 + f64::from(at)));
         }
         assert_eq!((layout.of.tracks.len(), layout.steps), (COUNT as usize, COUNT as usize));
-        // All tracks are free then, and the first one is used.
+        // By then all tracks are free, and the first one is used.
         layout.push(warp(COUNT, 2e6, 3e6));
         assert_eq!((layout.of.tracks[0].len(), layout.steps), (2, 2 * COUNT as usize + 1));
         // Of two free tracks the lower one is used, even if the other became free earlier.

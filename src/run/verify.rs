@@ -160,7 +160,7 @@ fn check(
 ) -> Result<(), RunError> {
     let (mut difference, mut equal) = (None, None);
     for (other, theirs) in before.iter().map(|(at, theirs)| (&verdicts[*at], theirs)) {
-        // Differing from a wrong answer is not an error.
+        // A difference from a wrong answer is not an error.
         if other.mismatch.is_some() {
             continue;
         }
@@ -245,7 +245,7 @@ fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
         if !a.measured.of(query).eq(b.measured.of(query)) {
             return Some(format!("query {query}: {}, and {}", counted(a), counted(b)));
         }
-        // Engines without a history have none for any query.
+        // Engines without a history have no entries for any query.
         if a.convergence.queries() == 0 && b.convergence.queries() == 0 {
             return None;
         }

@@ -298,7 +298,7 @@ fn usage_errors_print_one_line_and_exit_with_2() {
         ),
     ];
     for (args, expected) in cases {
-        // No notes about queries that are not run.
+        // There are no notes about queries that are not run.
         let done = place.call(args);
         assert_eq!((done.code, done.stderr), (2, format!("error: {expected}\n")), "{args}");
     }
@@ -335,7 +335,7 @@ fn a_closed_pipe_is_not_an_error() {
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
     place.ok("generate uniform:n=50,d=2 points.csv");
-    // More rows than a pipe buffers.
+    // The answer has more rows than a pipe buffers.
     place.ok("generate uniform:n=3000,d=2 cloud.csv");
     for args in [
         "knn cloud.csv -k 50 -o -",

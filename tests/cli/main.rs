@@ -57,9 +57,9 @@ impl Place {
     fn command(&self, args: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
         command.current_dir(self.0.path()).args(args.split_whitespace());
-        // As on a server; otherwise graphics libraries print messages.
+        // There is no display, as on a server; otherwise graphics libraries print messages.
         command.env_remove("XDG_RUNTIME_DIR").env_remove("WAYLAND_DISPLAY");
-        // Without the configuration of the user who runs the tests.
+        // The configuration of the user who runs the tests is ignored.
         command.env("WARPSCOPE_CONFIG", "").env("XDG_CONFIG_HOME", self.path("no config"));
         command
     }
@@ -796,7 +796,7 @@ fn written_neighbours_are_verified_for_every_kind_of_query() {
         "the file answers 7 queries, but this job has 3 queries (from 8 rows); pass the --queries and \
          --seed it was made with: all.csv"
     );
-    // The same number of answers, for other queries.
+    // The file has the right number of answers, but to other queries.
     place.ok("run --generate uniform:n=50 --queries 20 --k 3 --engine lockstep --repeats 1 --warmup 0 \
               --neighbors drawn.csv");
     let others = place.call(

@@ -83,7 +83,7 @@ pub fn enumerated_values_give_the_same_bits(subjects: &[Subject]) {
 pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
     for subject in subjects.iter().filter(|subject| !subject.engine.parameters.is_empty()) {
         let mut engine = subject.open();
-        // Few dimensions, and enough for other kernels to be used.
+        // Few dimensions, and enough of them that other kernels are used.
         for dims in [2, 5] {
             let problem = build_problem(&Case {
                 n: 5003,

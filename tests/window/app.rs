@@ -210,7 +210,7 @@ fn rows_of_a_run_are_answered_from_the_run() {
     assert_eq!(answered.row(), 123);
     assert_right(&window);
 
-    // Another k needs a new answer.
+    // A different k needs a new answer.
     fill(&mut window, "k", "3");
     window.state_mut().send(Action::PickRow(77));
     until(&mut window, "an answer", |app| {
@@ -774,7 +774,7 @@ fn panes_match_their_snapshots() {
 #[test]
 fn the_window_is_drawn_without_a_display() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Fonts lack some of the characters that names may contain.
+    // The file's name has a character that the fonts lack.
     let data = folder.path().join("🦀 data.csv");
     let rows: Vec<String> = (0..400).map(|i| format!("{},{}", (i * 37) % 101, (i * 61) % 97)).collect();
     std::fs::write(&data, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
@@ -989,7 +989,7 @@ fn files_with_several_clouds_ask_for_one() {
         "a question is not an error"
     );
 
-    // Closing it changes nothing; opened again, arrow keys choose.
+    // Closing the dialog changes nothing; when it is opened again, arrow keys choose.
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
     assert!(window.state().session().parts.is_none() && window.state().session().cloud.is_none());

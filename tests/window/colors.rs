@@ -94,7 +94,7 @@ fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
     assert_eq!(selection.rows().iter().copied().collect::<Vec<u32>>(), (66..78).collect::<Vec<u32>>());
     assert_eq!(selection.by(), "kind = k11");
 
-    // Numbers from the same file; one row lacks a value.
+    // Colours by numbers from the same file; one row lacks a value.
     choose(&mut window, "Column that colours", "size");
     until(
         &mut window,

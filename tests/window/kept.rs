@@ -63,7 +63,7 @@ fn two_failed_starts_lead_to_a_clean_start() {
     assert!(std::fs::read_to_string(aside).expect("it is set aside").contains("sphere:n=300"));
     drop(window);
 
-    // It was closed; the harness does not signal that.
+    // The window was closed; the harness does not signal that.
     kept::begin(folder).start.over();
     keep_small(folder);
     let mut window = begun(folder);

@@ -443,7 +443,7 @@ fn a_query_of_a_file_survives_the_next_run() {
         )
     };
     let before = found(&mut window);
-    // Another run, with other queries and another metric.
+    // Makes another run, with other queries and another metric.
     let mut draft = window.state().state().draft.clone();
     (draft.queries, draft.metric) = (QueryKind::Rows, Metric::Angular);
     draft.query_rows = "5".to_owned();
@@ -659,7 +659,7 @@ fn snapshot(window: &mut Window, title: &str, failures: &mut Vec<String>) {
 #[test]
 fn lessons_match_their_snapshots_at_each_level() {
     let mut failures = Vec::new();
-    // Small, and only the picture, because there are many.
+    // Snapshots are small and show only the picture, because there are many.
     let mut window = drawn([640.0, 400.0], Look::Light, 1.0);
     for lesson in &LESSONS {
         open(&mut window, lesson.id);

@@ -92,7 +92,7 @@ fn everything_follows_a_dragged_query() {
     window.step();
     let to = mark(&window);
     until(&mut window, "an answer", |app| !app.is_busy());
-    // Still held: the answer arrived before the release.
+    // The query is still held: the answer arrived before the release.
     assert!(window.state().session().live.is_held());
     let at = assert_at_place(window.state());
     let after = window.state().session().answered.clone().expect("an answer");
@@ -445,7 +445,7 @@ fn a_live_query_can_be_cancelled() {
 #[test]
 fn live_queries_do_not_wait_for_a_run() {
     let mut window = answered(|_| ());
-    // A run of minutes, cancelled at the end.
+    // Starts a run of minutes, which is cancelled at the end.
     let mut draft = window.state().state().draft.clone();
     (draft.repeats, draft.query_count) = ("10000".to_owned(), "500".to_owned());
     window.state_mut().send(Action::SetDraft(Box::new(draft)));

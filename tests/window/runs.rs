@@ -361,7 +361,7 @@ fn a_recording_opens_unchanged_in_another_window() {
     );
     assert_eq!(names(&fresh).len(), 2, "picking a point must not add a run");
 
-    // Opening it again adds no duplicates.
+    // Opening the recording again adds no duplicates.
     fresh.state_mut().send(Action::OpenPath(path));
     until(&mut fresh, "the recording", |app| !app.is_busy());
     assert_eq!(names(&fresh).len(), 2);

@@ -119,7 +119,7 @@ fn save(window: &mut Window, path: &Path) {
 #[track_caller]
 fn until_written(window: &mut Window, path: &Path) {
     let said = format!("written: {}", path.display());
-    // Warnings come after it.
+    // Warnings follow the message that the session was saved.
     until(window, "the session", move |app| {
         app.session()
             .log
@@ -252,7 +252,7 @@ fn a_session_is_drawn_without_a_display() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
-    // Only a cloud and a selection, no run: closing asks nothing.
+    // With only a cloud and a selection but no run, closing does not ask.
     let mut window = window(|state| {
         small(state);
         state.tree = single_layout(PaneKind::Plane);
@@ -768,7 +768,7 @@ fn data_outside_the_sessions_folder_wait_for_load() {
     until_idle(&mut fresh);
     assert_same(&mut window, &mut fresh);
 
-    // Any other file ends the wait: its data are opened as new.
+    // Opening another file ends the wait: its data are opened as new.
     let other = here.path().join("other.csv");
     std::fs::write(&other, "a,b\n1,2\n3,4\n5,6\n").expect("a file");
     let mut fresh = waiting();
@@ -822,7 +822,7 @@ fn an_invalid_session_still_opens_its_runs() {
         );
     }
 
-    // Numbers out of any displayable range.
+    // Stores numbers beyond any displayable range.
     let mut saved: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let view = &mut saved["view"];
     view["plane"] = serde_json::json!({
@@ -1166,7 +1166,7 @@ fn only_its_own_cancel_button_cancels_a_save() {
     let said = window.state().session().log.entries().to_vec();
     assert!(said.iter().any(|entry| entry.text == "cancelled"), "the run was what the line named: {said:?}");
 
-    // Closing the window does not cancel it either.
+    // Closing the window does not cancel the save either.
     std::fs::remove_file(&path).expect("it exists");
     window.state_mut().send(Command::SaveSession);
     window.step();
@@ -1256,7 +1256,7 @@ fn a_query_of_a_file_is_restored() {
         (window.state().session().selection.queries().len(), window.state().session().selection.rows().len()),
         (2, 2)
     );
-    // Its points come from the session.
+    // The query's points come from the session.
     std::fs::remove_file(&queries).expect("it exists");
     let mut fresh = opened(&path);
     until_answered(&mut fresh);

@@ -232,7 +232,7 @@ fn keys_are_shown_with_their_symbols() {
     for name in ["Equals", "Minus", "Questionmark"] {
         assert!(window.query_by_label_contains(name).is_none(), "{name}");
     }
-    // The list is taller than the window, and keys scroll it.
+    // The list of shortcuts is taller than the window, and keys scroll it.
     let top = |window: &Window| window.get_by_role_and_label(Role::Label, "?").rect().top();
     let before = top(&window);
     window.key_press(egui::Key::End);
@@ -448,7 +448,7 @@ fn errors_stay_in_the_status_line_until_fixed_or_read() {
     };
     assert!(!shows(&window) && window.query_by_label("Dismiss the message").is_none());
 
-    // Newer messages follow it, and successes leave it there.
+    // Newer messages follow the error, and unrelated successes do not remove it.
     fail(&mut window);
     assert!(shows(&window));
     window.state_mut().send(Action::PickRow(7));

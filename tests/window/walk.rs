@@ -86,7 +86,7 @@ fn a_search_can_be_stepped_through() {
     window.run_steps(3);
     press(&mut window, "Next step of the walk");
     assert_eq!((at(&window), window.state().state().walk.at), (walk.last(), None));
-    // Playing restarts it and stops at the end.
+    // Playing starts from the beginning and stops at the end.
     press(&mut window, "Play or pause the walk");
     assert!(at(&window) < 3 && window.state().session().walking.is_some());
     until(&mut window, "the end", |app| app.session().walking.is_none());

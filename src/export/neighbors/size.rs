@@ -22,7 +22,7 @@ impl Size {
     /// The minimum size of the files in bytes; `None` if it depends on compression.
     pub(super) fn bytes(self, format: NeighborFormat) -> Option<u64> {
         let Self { q, k, .. } = self;
-        // Larger than any disk, and small enough not to overflow.
+        // This limit is larger than any disk, and small enough not to overflow.
         let [q, k] = [q, k].map(|count| count.min(1 << 48) as u128);
         let bytes = match format {
             // Two known numbers, at least three digits for the others (four if queries are rows), and
@@ -58,7 +58,7 @@ impl Size {
         };
         match format {
             NeighborFormat::Csv | NeighborFormat::Tsv => {
-                // Separators and line ends.
+                // Adds separators and line ends.
                 about(
                     [self.q, n, self.k, n].map(mean_digits).iter().sum::<f64>()
                         + TEXT.iter().sum::<f64>()

@@ -517,7 +517,7 @@ mod tests {
         let resident = Resident::default();
         walk(&record, 3, &resident, &Silent).unwrap().expect("it has one");
         assert!(resident.has(&cloud, Setup::from(&spec).arrangement()));
-        // Points of another problem stay.
+        // Resident points of another problem are kept.
         let other = squares(30);
         resident.points(&other, Setup::from(&spec).arrangement()).unwrap();
         walk(&record, 3, &resident, &Silent).unwrap().expect("it has one");

@@ -374,7 +374,7 @@ mod tests {
     fn the_roof_is_memory_bound_then_compute_bound() {
         let roofline = Roofline::of(&run(400.0), &PEAKS).unwrap();
         assert_eq!([0.5, 7.0, 60.0].map(|intensity| roofline.roof(intensity)), [2e12, 28e12, 28e12]);
-        // Points and queries of 12 bytes, and 32 neighbours of 8 bytes.
+        // Points and queries take 12 bytes each, and 32 neighbours take 8 bytes each.
         let bytes = 1e6 * (12.0 * out_of_cache(12e6) + 12.0 + 256.0);
         assert!((roofline.intensity().unwrap() - 7e12 / bytes).abs() < 1e-6);
         assert!(roofline.is_possible() && !Roofline::of(&run(200.0), &PEAKS).unwrap().is_possible());
@@ -440,7 +440,7 @@ mod tests {
         planner.learn(engine, &shape, &record);
         record.head.summary.search_ms_median = 10.0;
         assert_eq!(outlook(&record, &planner), Some(expected.clone()));
-        // Building an index takes longer as well.
+        // The time to build an index grows as well.
         record.samples.push(Sample {
             phase: Phase::BuildIndex,
             repeat: 0,

@@ -564,7 +564,7 @@ mod tests {
                 .take(7)
                 .for_each(|(to, from)| *to = from as f32);
         }
-        // The last of equal rows instead of the first.
+        // Of each set of equal rows, lists the last instead of the first.
         let mirrored: Vec<f64> = truth.indices.iter().map(|&row| f64::from((row + 75) % 100)).collect();
         let recall = of_problem(
             &problem,

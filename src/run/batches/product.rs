@@ -110,7 +110,7 @@ fn largest(
     };
     found.resize(q * k, Product::NONE);
     let threads = rayon::current_num_threads();
-    // With few queries, one block per thread.
+    // With few queries, each thread gets one block.
     let block = q.div_ceil(threads).clamp(1, BLOCK);
     // Queries between two checks for cancellation.
     let part = block * threads;

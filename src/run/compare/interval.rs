@@ -236,7 +236,7 @@ mod tests {
             let one = |_| {
                 is_busy ^= self.uniform() < self.phase.recip();
                 let slowed = if is_busy { 1.0 + (self.busy - 1.0) * (0.5 + self.uniform()) } else { 1.0 };
-                // Nearly Gaussian.
+                // The sum of twelve uniform numbers is nearly Gaussian.
                 let noise = (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0;
                 ms * slowed * (self.noise * noise).exp()
             };

@@ -209,7 +209,7 @@ fn the_window_session_is_stored_with_the_runs() {
         assert_eq!((back.runs.len(), back.session), (3, Some(Ok(b"{\"anything\": 1}".to_vec()))));
     }
     assert!(read_bytes(&bytes(&several(), true), Points::Leave).unwrap().session.is_none());
-    // With the cloud that it showed, which no run searched.
+    // A session also stores the cloud that the window showed, which no run searched.
     let runs = several();
     let cloud = record(&runs[2]).cloud.clone();
     let mut with_cloud = Cursor::new(Vec::new());
@@ -249,7 +249,7 @@ fn recordings_without_points_reload_them_from_the_source() {
     let held = read_bytes(&bytes(std::slice::from_ref(&whole), true), Points::Restore).unwrap();
     assert!(held.sources.is_empty());
 
-    // A point given by coordinates is not in the file either.
+    // A point given by coordinates is not stored either; it is rebuilt from the spec.
     let at = run(
         &RunSpec { queries: QuerySpec::At(vec![0.5, 0.25]), ..record(&whole).spec.clone() },
         &data,
@@ -261,7 +261,7 @@ fn recordings_without_points_reload_them_from_the_source() {
         record(&at),
     );
 
-    // The test's own source cannot be generated.
+    // The points of these runs cannot be generated again.
     let lost = &several()[1];
     let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();
     let LoadedRun::WithoutClouds { run, places, why } = &back.runs[0].run else { panic!("{back:?}") };
@@ -273,7 +273,7 @@ fn recordings_without_points_reload_them_from_the_source() {
         (&run.head, &run.samples, &run.measured),
         (lost.run.head(), &record(lost).samples, &record(lost).measured)
     );
-    // A run without clouds is written as such.
+    // Saving a run without clouds keeps it without clouds.
     let again = read_bytes(&bytes(&back.runs, true), Points::Restore).unwrap();
     assert!(matches!(
         &again.runs[0].run,
@@ -297,7 +297,7 @@ fn changed_sources_are_rejected() {
         LoadedRun::WithoutClouds { why, .. } => Some(why),
     };
     assert_eq!(why(), None);
-    // Nothing of a different file is quoted.
+    // The error does not quote the content of a different file.
     for other in ["x,y\n1,2\n3,4\n5,8\n", "root:secret\nx;y\n"] {
         std::fs::write(&path, other).unwrap();
         let expected = format!(
@@ -336,7 +336,7 @@ fn points_are_loaded_only_from_the_recordings_folder() {
     };
     let nowhere = format!("open it separately, or record the run with its points: {}", path.display());
     assert!(source_in(there.path()).ends_with(&nowhere), "its absolute path is outside the folder");
-    // Both moved together.
+    // The recording and the data move together.
     std::fs::create_dir(there.path().join("data")).unwrap();
     std::fs::copy(&path, there.path().join("data/a.csv")).unwrap();
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,8\n").unwrap();
@@ -447,7 +447,7 @@ fn runs_with_equal_names_are_numbered_when_saved_and_read() {
     assert_eq!(names(&recording), ["twin", "twin (2)", "twin (3)"]);
     let picked = recording.pick(Some("twin (2)"), Path::new("a.warpscope")).unwrap();
     assert!(std::ptr::eq(picked, &recording.runs[1]));
-    // A carelessly written file reads the same.
+    // A file with duplicate names and control characters is cleaned when it is read.
     let careless = alter(&written, |json| json.replace("twin (2)", "twin").replace("twin (3)", "tw\\nin"));
     assert_eq!(names(&read_bytes(&careless, Points::Leave).unwrap()), ["twin", "twin (2)", "tw in"]);
 }
@@ -712,7 +712,7 @@ proptest! {
         tail in any::<bool>(),
     ) {
         let mut content = whole().to_vec();
-        // Most can go wrong in the directory at the end.
+        // Half of the cases damage the directory at the end, where most can go wrong.
         let start = if tail { content.len() - 2000 } else { 0 };
         for (at, byte) in damage {
             let at = start + at.index(content.len() - start);
@@ -780,7 +780,7 @@ fn other_columns_are_restored_without_the_file() {
     let copy = record(&recording.runs[1]).cloud.file().unwrap().to_owned();
     assert_eq!(copy.file_name(), path.file_name(), "the name determines the format");
     assert_eq!(names(&record(&recording.runs[1]).cloud).unwrap(), before);
-    // Saved again, it is copied from the copy.
+    // When saved again, the copy is made from the first copy.
     let mut again = Cursor::new(Vec::new());
     assert_eq!(write(&recording.runs, Keep::Points, &mut again, &Silent).unwrap(), [""; 0]);
     drop(recording);

@@ -357,7 +357,7 @@ mod tests {
     fn values_exact_in_f32_give_equal_answers() {
         for exclude_self in [false, true] {
             for k in [1, 5, 9] {
-                // More than two blocks of points.
+                // 600 points fill more than two blocks.
                 let spec = RunSpec { k, exclude_self, ..spec() };
                 let same = OwnValues { queries: 600, ..OwnValues::default() };
                 assert_eq!(compared(&spec, &squares(600), None), same, "k = {k}, {exclude_self}");
@@ -377,7 +377,7 @@ mod tests {
         assert!((one.largest_excess - 1e-9).abs() < 1e-15, "{one:?}");
         let two = compared(&of_first(2), &close, None);
         assert_eq!((two.different, two.missing), (1, 0), "both are found, in another order");
-        // Equal in f64, too: no difference.
+        // If rows are equal in f64, too, there is no difference.
         assert_eq!(compared(&of_first(1), &cloud(1, vec![0.0, 1.0, 1.0, 1e9]), None).different, 0);
     }
 
@@ -392,7 +392,7 @@ mod tests {
             ..spec()
         };
         assert_eq!(compared(&spec, &places, None).different, 0);
-        // The second point instead of the first, two degrees farther.
+        // The wrong answer has the second nearest point, two degrees farther.
         let wrong = Neighbors { k: 2, indices: vec![0, 2], squared_distances: vec![0.0, 1.0] };
         let found = compared(&spec, &places, Some(wrong.clone()));
         assert!((found.largest_excess - 222.39).abs() < 0.01 && found.missing == 1, "{found:?}");

@@ -382,7 +382,7 @@ fn a_full_disk_is_an_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_failed_output_does_not_prevent_the_others() {
+fn a_failed_output_does_not_prevent_other_outputs() {
     let place = Place::new();
     std::os::unix::fs::symlink("/dev/full", place.path("n.csv")).unwrap();
     let done = place.call(

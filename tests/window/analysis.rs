@@ -63,7 +63,7 @@ fn one_click_analyses_all_rows() {
 }
 
 #[test]
-fn menu_commands_show_their_result_in_the_pane() {
+fn menu_commands_open_the_pane_with_the_result() {
     let mut window = window(small);
     press(&mut window, "Run");
     until(&mut window, "the run", |app| app.session().answered.is_some() && !app.is_busy());

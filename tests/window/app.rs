@@ -449,7 +449,7 @@ fn queries_can_come_from_a_file() {
 }
 
 #[test]
-fn exports_equal_what_is_shown() {
+fn exports_match_the_display() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(|state| {
         small(state);

@@ -73,7 +73,7 @@ fn the_status_line_omits_the_explorer_during_a_lesson() {
 /// The lesson on orders uses its own points, or those of the open cloud, with the order of the file's rows as
 /// a further order.
 #[test]
-fn the_order_of_the_open_cloud_is_compared_with_others() {
+fn the_open_clouds_order_is_compared_with_other_orders() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);

@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_version_names_the_commit_that_the_build_was_told() {
+    fn versions_include_the_build_commit() {
         let version = env!("CARGO_PKG_VERSION");
         assert_eq!(versioned(Some("1c11b87-dirty")), format!("{version} (1c11b87-dirty)"));
         assert_eq!([None, Some("")].map(versioned), [version, version]);

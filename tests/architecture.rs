@@ -183,7 +183,7 @@ fn room(path: &Path) -> String {
 }
 
 #[test]
-fn imports_follow_the_arrows() {
+fn imports_follow_the_dependency_arrows() {
     let rooms: BTreeSet<String> = sources().iter().map(|(path, _)| room(path)).collect();
     let mut wrong = Vec::new();
     for (path, code) in sources() {
@@ -205,7 +205,7 @@ fn imports_follow_the_arrows() {
 }
 
 #[test]
-fn crates_are_used_only_in_their_rooms() {
+fn crates_are_used_only_in_their_modules() {
     let mut wrong = Vec::new();
     for (path, code) in sources() {
         for (crates, homes) in
@@ -475,7 +475,7 @@ fn modules_in(code: &str) -> Vec<(String, std::ops::Range<usize>)> {
 /// The paths at the start of a text: one, or all of a braced list.
 fn leaves(text: &str) -> Vec<Vec<&str>> {
     let (mut stack, mut path, mut all) = (Vec::new(), Vec::new(), Vec::new());
-    // Whether a name has come since the last brace or comma. After a closed list there is none to add.
+    // Whether a name has been read since the last brace or comma. A closed list adds no further path.
     let (mut at, mut named) = (0, false);
     while at < text.len() {
         let rest = &text[at..];
@@ -544,7 +544,7 @@ fn room_sources(room: &str) -> Vec<(Vec<String>, PathBuf, String)> {
 }
 
 #[test]
-fn imports_in_the_app_go_down() {
+fn app_imports_point_downwards() {
     let files = room_sources("app");
     let part = |(module, ..): &(Vec<String>, PathBuf, String)| match floor_path(module).as_slice() {
         [floor, part, ..] => Some((floor.clone(), part.clone())),
@@ -554,7 +554,7 @@ fn imports_in_the_app_go_down() {
     let (mut upward, mut between) = (Vec::new(), 0);
     let mut uses: BTreeMap<&Part, BTreeSet<&Part>> = BTreeMap::new();
     for (module, path, code) in &files {
-        // The app's public interface.
+        // A file without a floor is the app's public interface.
         let own_path = floor_path(module);
         let Some(floor) = own_path.first() else { continue };
         let allowed = FLOORS
@@ -600,7 +600,7 @@ fn imports_in_the_app_go_down() {
 
 /// Imports in the command line have no cycles. The table of commands is exempt.
 #[test]
-fn imports_in_the_command_line_go_down() {
+fn cli_imports_point_downwards() {
     let files = room_sources("cli");
     let part = |module: &[String]| ("cli".to_owned(), module.join("/"));
     let parts: BTreeSet<Part> =
@@ -622,7 +622,7 @@ fn imports_in_the_command_line_go_down() {
 }
 
 #[test]
-fn imports_in_the_app_have_no_cycles() {
+fn app_imports_have_no_cycles() {
     let files = room_sources("app");
     let name = |module: &[String]| {
         (module[..module.len().saturating_sub(1)].join("/"), module.last().cloned().unwrap_or_default())
@@ -672,7 +672,7 @@ fn circles(uses: &BTreeMap<&Part, BTreeSet<&Part>>) -> Vec<String> {
 }
 
 #[test]
-fn forbidden_names_do_not_appear_on_floors() {
+fn forbidden_names_do_not_appear_in_layers() {
     let mut wrong = Vec::new();
     for (module, path, code) in room_sources("app") {
         let Some(own) = floor_path(&module).into_iter().next() else { continue };
@@ -748,7 +748,7 @@ fn app_paths_are_resolved() {
 }
 
 #[test]
-fn imported_rooms_are_recognised() {
+fn imported_modules_are_recognised() {
     assert_eq!(uses("use crate::knn::Problem;"), [(1, "knn")]);
     assert_eq!(uses("\nuse crate::{cloud::{self, Order}, run};"), [(2, "cloud"), (2, "run")]);
     assert_eq!(uses("use crate::{\n    cloud::Order,\n    run,\n};"), [(2, "cloud"), (3, "run")]);

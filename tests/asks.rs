@@ -217,13 +217,13 @@ fn live_queries_equal_runs_on_a_gpu() {
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn points_are_prepared_once_on_a_gpu() {
-    // Row-major points, windows, and rows of the filter.
+    // The sizes use different layouts: row-major points, windows, and rows of the filter.
     for (dims, n) in [(2, 50_000), (3, 50_000), (9, 1500), (24, 30_000)] {
         check_residency(&ON_A_GPU, dims, n);
     }
 }
 
-/// The engines of one device share prepared points, whatever k they are compiled for.
+/// The engines of one device share prepared points, for every k they are compiled for.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn engines_of_one_gpu_share_points() {

@@ -44,7 +44,7 @@ fn same_neighbours(found: &Neighbors, expected: &Neighbors, what: &str) {
     }
 }
 
-/// Counted by a kernel that NVRTC compiles.
+/// Checks the counted build of a kernel that NVRTC compiles.
 fn check_compiled(cuda: &mut Cuda, case: &Case, policy: Option<Policy>, exact_dims: bool) {
     let problem = build_problem(case).unwrap();
     let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
@@ -115,7 +115,7 @@ fn every_phase_takes_time() {
 fn more_than_2_to_the_31_coordinates_are_searched() {
     let (n, d, k) = (33_100_000, 65, 10);
     assert!(n * d > 1 << 31);
-    // More than a generator supports.
+    // Filled by hand, because no generator supports that many points.
     let mut state = 1u64;
     let values = (0..n * d).map(|_| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

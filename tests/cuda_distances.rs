@@ -55,7 +55,7 @@ fn errors_of_the_expanded_form_grow_with_the_offset() {
         assert_eq!(wrong(&exact), 0);
         errors.push(wrong(&expanded));
     }
-    // Out of 7,000 neighbours.
+    // The counts are out of 7,000 neighbours.
     assert!(
         errors[0] < 70 && errors[0] < errors[1] && errors[1] < errors[2] && errors[2] > 700,
         "{errors:?}"
@@ -95,7 +95,7 @@ fn the_gpu_counts_like_its_twin() {
     for distance in [0.0, 30.0, 1000.0] {
         check(&far(distance), &format!("{distance} away"));
     }
-    // Around the sides of tiles and the dimensions of slices.
+    // Sizes just below and above those of tiles and slices.
     for (n, q, dims) in [
         (1, 1, 1),
         (127, 3, 2),

@@ -120,7 +120,7 @@ fn check_ranges(cuda: &mut Cuda, what: &str, problem: &Problem, ranges: &[Range<
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn equals_the_twin_in_every_shape() {
+fn the_filter_equals_its_twin_in_every_shape() {
     let mut cuda = Cuda::open().unwrap();
     let mut check = |what: &str, problem: &Problem| {
         assert!(check(&mut cuda, what, problem, Path::Filter), "{what} did not use the filter")
@@ -142,7 +142,7 @@ fn equals_the_twin_in_every_shape() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn no_neighbour_is_lost_on_adversarial_data() {
+fn adversarial_data_loses_no_neighbours() {
     let mut cuda = Cuda::open().unwrap();
     let mut wrong = Vec::new();
     let mut check = |what: &str, problem: &Problem, path: Path| {
@@ -199,7 +199,7 @@ fn no_neighbour_is_lost_on_adversarial_data() {
             let near: Vec<f64> = map(&queries, &|_, v| v * 1e-7);
             check("near-ties", &problem(&sphere, &near, d, k), Path::Fallback);
 
-            // Ever nearer to every query: each point is a candidate.
+            // Points approach every query, so that each is a candidate.
             let descending: Vec<f64> =
                 (0..n).flat_map(|i| (0..d).map(move |j| if j == 0 { (n - i) as f64 } else { 0.0 })).collect();
             check(
@@ -229,7 +229,7 @@ fn no_neighbour_is_lost_on_adversarial_data() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn the_builds_agree_behind_the_filter() {
+fn filtered_builds_agree() {
     let mut cuda = Cuda::open().unwrap();
     let problem = problem(&random(30_000, 40, 21), &random(300, 40, 22), 40, 64);
     let expected = answer(&mut *LOCKSTEP.open_on(DeviceId::Cpu).unwrap(), &problem);
@@ -262,7 +262,7 @@ fn the_builds_agree_behind_the_filter() {
 /// bound, so that only ε remains.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn rows_that_bf16_rounds_apart_are_not_lost() {
+fn bf16_rounding_loses_no_neighbours() {
     const HALF: f64 = 1.0 / 256.0; // of BF16's step between 1 and 2
     const STEP: f64 = 2.0 * HALF;
     let mut cuda = Cuda::open().unwrap();
@@ -305,7 +305,7 @@ fn rows_that_bf16_rounds_apart_are_not_lost() {
 /// More dimensions than any buffer of the filter, and the most that it supports.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn equals_the_twin_in_the_most_dimensions() {
+fn the_filter_equals_its_twin_in_very_many_dimensions() {
     let mut cuda = Cuda::open().unwrap();
     for (d, n) in [(4097, 5003), (65_535, 2061)] {
         let problem = problem(&random(n, d, 31), &random(3, d, 32), d, 10);
@@ -342,7 +342,7 @@ fn a_fallback_in_the_second_part_preserves_the_first() {
             check_ranges(&mut cuda, &what, &problem, &ranges, Path::Fallback),
             "{what}: it does not fall back"
         );
-        // Other engines would find the points in this search's order.
+        // Without this, other engines would find the points in this search's order.
         problem.cache().clear();
     }
 }

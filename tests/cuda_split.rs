@@ -73,11 +73,11 @@ fn overflowing_lists_do_not_change_answers() {
     let mut engine = split();
     for n in [300_000, 1_000_003] {
         for k in [1, 32, 1000, 1024] {
-            // All points equal.
+            // All points are equal.
             let constant = plane(vec![0.5; 2 * n], vec![0, n as u32 - 1], k);
             same(&answer(&mut *engine, &constant), &twin(&constant), "one place");
-            // Half of them far away, the other half at equal distance, and a few nearer ones in the last
-            // tenth.
+            // Half of the points are far away, the others are at equal distance, and a few in the last tenth
+            // are nearer.
             let far = |i: usize| if i.is_multiple_of(2) { 9.0 } else { 1.0 };
             let near = |i: usize| if i > n / 10 * 9 && i % 5000 == 1 { 0.25 } else { far(i) };
             let mut points: Vec<f64> = (0..n).flat_map(|i| [near(i), 0.0]).collect();

@@ -43,7 +43,7 @@ fn check(cuda: &mut Cuda, case: &Case, query: usize, batch: Option<usize>) -> Re
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn equals_the_twin_step_by_step() {
+fn traces_equal_the_twin_step_by_step() {
     let mut cuda = cuda();
     let base = Case { shape: Shape::Uniform { exponent: 0 }, n: 5000, ..Case::default() };
     let mut cases = Vec::new();
@@ -97,7 +97,7 @@ fn equals_the_twin_step_by_step() {
 
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
-fn batches_have_the_size_of_the_lesson() {
+fn batches_have_the_lessons_size() {
     let mut cuda = cuda();
     for (dims, batch) in [(2, 8), (2, 1), (3, 5), (17, 4), (2, 100_000)] {
         let case = Case { n: 10_007, dims, ..Case::default() };
@@ -174,7 +174,7 @@ fn steps_add_up_to_the_counters() {
     assert_eq!(merges, history);
 }
 
-/// The kernel's search of its own tree against the twin's.
+/// The search of the kernel's tree equals the twin's.
 #[test]
 #[ignore = "needs an NVIDIA GPU"]
 fn tree_searches_equal_the_twins() {
@@ -238,7 +238,7 @@ fn selections() -> Vec<Case> {
         cases.push(Case { metric: Metric::Angular, k, dims: 3, ..base.clone() });
         cases.push(Case { exclude_self: true, foreign: true, k, ..base.clone() });
     }
-    // Fewer than a group, than a batch, than k; one beyond each.
+    // Fewer points than a group, a batch or k, and one more than each.
     for (n, k) in [
         (1, 1),
         (1, 1024),
@@ -256,7 +256,7 @@ fn selections() -> Vec<Case> {
     ] {
         cases.push(Case { n, k, ..base.clone() });
     }
-    // Exceeds the initial trace buffer.
+    // This trace exceeds its initial buffer.
     cases.push(Case { shape: Shape::Descending, n: 40_000, k: 1000, ..base });
     cases
 }

@@ -193,7 +193,7 @@ impl Bench {
                 command.args(args.split_whitespace());
                 command
             }
-            // The program's own command needs a window.
+            // Saving a session with the program itself would need a window.
             Some(paths) => {
                 let mut command = Command::new(std::env::current_exe().unwrap());
                 command
@@ -243,7 +243,7 @@ impl Bench {
         let now = files(&self.work());
         let temporary = now.keys().find(|path| path.to_string_lossy().contains(".warpscope-"));
         assert_eq!(temporary, None, "{told}: temporary files remain");
-        // Collect first, so that every destination is checked.
+        // Collects all results first, so that every destination is checked.
         let new: Vec<bool> =
             self.job.writes.iter().map(|destination| self.is_new(destination, &now, told)).collect();
         new.into_iter().all(|new| new)
@@ -376,7 +376,7 @@ fn every_call(bench: &Bench, fault: (&str, &str, bool)) -> Tally {
         let may_leave = kind == "kill" || matches!(call, "unlink" | "rmdir");
         let new = if may_leave { bench.check_after_next(&told) } else { bench.check(&told) };
         if kind != "kill" {
-            // Libraries print nothing.
+            // Libraries must not print anything.
             let errors: Vec<&str> = stderr.lines().filter(|line| !line.starts_with("note: ")).collect();
             match done.status.code() {
                 // Some calls are retried after a failure.
@@ -418,7 +418,7 @@ fn kills(bench: &Bench, count: u32) -> Tally {
         let mut child = bench.command(bench.job.new).spawn().unwrap();
         let share = f64::from(random.next_u32()) / f64::from(u32::MAX);
         std::thread::sleep(Duration::from_secs_f64(whole.as_secs_f64() * share));
-        // It may already have finished.
+        // The program may already have finished.
         let _ = child.kill();
         child.wait().unwrap();
         tally.tried += 1;
@@ -453,7 +453,7 @@ fn faults(job: &'static Job, reduced: &[(&str, &str)], kills_of: u32) {
 }
 
 #[test]
-fn a_run_folder_is_old_or_new() {
+fn faults_leave_a_complete_run_folder() {
     faults(
         &RUN_OUT,
         &[
@@ -469,20 +469,20 @@ fn a_run_folder_is_old_or_new() {
 }
 
 #[test]
-fn a_recording_is_old_or_new() {
+fn faults_leave_a_complete_recording() {
     faults(&RECORD, &[("write", "ENOSPC"), ("all", "kill")], 10);
 }
 
 #[test]
-fn a_session_is_old_or_new() {
+fn faults_leave_a_complete_session() {
     faults(&SESSION, &[("write", "ENOSPC"), ("all", "kill")], 10);
 }
 
 /// Saves a session in its own process: the runs of a recording, with the state of a window.
 #[test]
-#[ignore = "started by a_session_is_old_or_new"]
+#[ignore = "started by faults_leave_a_complete_session"]
 fn save_session() {
-    // Started without arguments by a run of all ignored tests.
+    // A run of all ignored tests starts this one without arguments.
     let Ok(paths) = std::env::var("SAVE_SESSION") else { return };
     let (from, to) = paths.split_once(' ').unwrap();
     let recording = recording::read(Path::new(from), Points::Restore, &Silent).unwrap();
@@ -504,12 +504,12 @@ fn rows_of_a_sweep_are_never_truncated() {
 }
 
 #[test]
-fn a_generated_cloud_is_old_or_new() {
+fn faults_leave_a_complete_generated_cloud() {
     faults(&GENERATE, &[("write", "ENOSPC"), ("write", "short"), ("write", "EINTR"), ("fsync", "EIO")], 0);
 }
 
 #[test]
-fn pictures_of_a_lesson_are_old_or_new() {
+fn faults_leave_complete_lesson_pictures() {
     faults(&LESSON, &[("rename", "EACCES")], 0);
 }
 

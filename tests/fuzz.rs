@@ -108,7 +108,7 @@ fn briefly(name: &str) {
     for seed in &seeds {
         (target.run)(seed);
     }
-    // Inputs found earlier.
+    // Inputs that earlier fuzzing found.
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/kept").join(name);
     for file in std::fs::read_dir(kept).into_iter().flatten() {
         (target.run)(&std::fs::read(file.expect("it is listed").path()).expect("it is readable"));
@@ -176,7 +176,7 @@ fn every_format_has_a_target_and_every_target_a_test() {
     }
 }
 
-/// Damage in a structured format must get past its checksums: most damaged files are read as far as whole
+/// Damaged files of a structured format must have valid checksums, so that most are read as far as intact
 /// ones.
 #[test]
 fn damaged_files_have_valid_checksums() {
@@ -188,7 +188,7 @@ fn damaged_files_have_valid_checksums() {
         };
         for seed in (target.seeds)() {
             for _ in 0..4 {
-                // Taken apart and reassembled without damage: still valid.
+                // A file that is taken apart and reassembled without damage is still valid.
                 (target.run)(&nothing(&mut random, &seed));
             }
         }

@@ -29,7 +29,7 @@ fn versions() -> Vec<PathBuf> {
     let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/versions");
     let mut folders: Vec<PathBuf> =
         fs::read_dir(place).expect("it exists").map(|entry| entry.expect("a folder").path()).collect();
-    // As numbers: 0.9.0 comes before 0.10.0.
+    // Sorted as numbers: 0.9.0 comes before 0.10.0.
     folders.sort_by_key(|folder| {
         let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
         name.split('.').map(|part| part.parse::<u32>().expect("a version")).collect::<Vec<_>>()
@@ -148,14 +148,14 @@ fn assert_has(found: &Value, kept: &Value, at: &str) {
 }
 
 #[test]
-fn files_of_every_version_open_with_their_values() {
+fn files_of_every_version_open_with_recorded_values() {
     for folder in versions() {
         let text = fs::read_to_string(folder.join("values.json")).expect("it exists");
         let mut kept: Value = serde_json::from_str(&text).expect("JSON");
         if !cfg!(feature = "gui") {
             let all = kept.as_object_mut().expect("a list of files");
             all.remove("state.json").expect("it was stored");
-            // Only the window reads it.
+            // Only the window reads the session.
             all["session.warpscope"]
                 .as_object_mut()
                 .expect("a recording")
@@ -269,7 +269,7 @@ fn unknown_keys_are_ignored() {
         add(&mut value["view"]["draft"]);
     });
     let kept = of_recording(&session);
-    // Without the window it is ignored.
+    // Without the window, the session is ignored.
     assert_has(&of_recording(&later), &kept, "session");
     let later = changed_folder(&folder.join("folder"), |value| {
         add(value);
@@ -400,7 +400,7 @@ mod window {
         assert!(beginning.warnings.is_empty(), "{:?}", beginning.warnings);
         let (state, last) = beginning.found.expect("it is read");
         let mut state = serde_json::to_value(state).expect("plain data");
-        // Rebuilt at each start, in the same order.
+        // The pane tree is rebuilt at each start, in the same order.
         let tree = state.as_object_mut().expect("fields").remove("tree").expect("the panes");
         let panes =
             tree["tiles"]["tiles"].as_object().expect("tiles").values().filter_map(|tile| tile.get("Pane"));

@@ -382,7 +382,7 @@ fn write(folder: &Path, case: &Case) -> PathBuf {
 }
 
 #[test]
-fn reading_takes_at_most_three_times_the_clouds_size() {
+fn reading_needs_at_most_three_times_the_clouds_size() {
     let folder = tempfile::tempdir().unwrap();
     let load = |source: &Source| cloud::load(source, false, &Silent).unwrap();
     // Start threads and their buffers before counting.

@@ -17,7 +17,7 @@ const PAGES: [&str; 6] = [
     "docs/teach.md",
 ];
 
-/// Front page: the most words.
+/// Word limit of the front page.
 const MOST_WORDS: usize = 1200;
 
 /// A file by its path in the repository.
@@ -41,7 +41,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The lines of a page with their numbers, in code blocks or outside of them.
+/// The numbered lines of a page, either in code blocks or outside.
 fn lines(text: &str, in_code: bool) -> impl Iterator<Item = (usize, &str)> {
     let mut code = false;
     text.lines().enumerate().filter_map(move |(at, line)| {
@@ -110,7 +110,7 @@ fn row(engine: &Descriptor) -> String {
 }
 
 #[test]
-fn the_table_of_engines_is_the_registrys() {
+fn the_engine_table_matches_the_registry() {
     let head = [
         "| engine | runs on | description | counts | parameters |".to_owned(),
         "|---|---|---|---|---|".to_owned(),

@@ -64,7 +64,7 @@ static ALLOCATOR: Counting = Counting;
 /// Panics of any thread since the last check.
 static PANICS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// The choices of one action.
+/// The random choices of one action.
 struct Dice(ChaCha8Rng);
 
 impl Dice {
@@ -284,7 +284,7 @@ fn click(window: &mut Window, dice: &mut Dice) -> String {
                 | Role::Tab
         )
     };
-    // They would open a dialog of the desktop.
+    // Skips buttons that would open a dialog of the desktop.
     let asks = |label: &str| label.contains("Browse") || label.starts_with("Open…");
     let nodes: Vec<_> =
         window.root().children_recursive().filter(|node| pressed(node.accesskit_node().role())).collect();
@@ -397,7 +397,7 @@ fn draft(window: &mut Window, dice: &mut Dice, files: &[PathBuf]) -> String {
     (draft.metric, draft.order) = (*dice.one(&Metric::ALL), *dice.one(&[Order::File, Order::Shuffled]));
     (draft.exclude_self, draft.profile, draft.drop_nonfinite) =
         (dice.below(2) == 0, dice.below(2) == 0, dice.below(2) == 0);
-    // Sometimes a run that takes long enough to be cancelled.
+    // Some runs take long enough to be cancelled.
     draft.repeats = dice.one(&["1", "2", "3", "100000"]).to_string();
     let said = format!("{draft:?}");
     window.state_mut().send(Action::SetDraft(Box::new(draft)));

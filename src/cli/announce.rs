@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_says_its_passes_and_how_to_shorten_it() {
+    fn long_runs_announce_their_passes_and_how_to_shorten_them() {
         let source = Source::Generate { spec: "uniform".to_owned(), seed: 0 };
         let engine = |name: &'static str| EngineChoice::named(EngineId::new(name));
         let spec = RunSpec {

@@ -68,8 +68,8 @@ impl Answered {
     }
 }
 
-/// Answers a job batch by batch. It began at `since`. `how` tells whether all neighbours come at once, if
-/// engines list all, and whether a query's own row comes first among equals.
+/// Answers a job batch by batch; `since` is when it began. The flags in `how` select a single batch for
+/// radius searches, and put a query's own row first among equals.
 ///
 /// # Errors
 /// Errors of the search and of `take`.
@@ -168,7 +168,7 @@ pub fn note_fallback(record: &RunRecord) {
     }
 }
 
-/// Shortens the reason; `devices` tells what to install.
+/// Shortens the reason; `warpscope devices` says what to install.
 fn fallback(why: &str, engine: &str) -> String {
     match why.split_once(CANNOT_RUN) {
         Some((_, missing)) => {
@@ -188,7 +188,7 @@ mod tests {
     use crate::knn::{EngineError, EngineId};
 
     #[test]
-    fn what_a_machine_lacks_is_told_in_a_few_words() {
+    fn fallback_reasons_are_brief() {
         let missing = "no driver was found (libcuda.so.1); a GPU needs driver R580".to_owned();
         let unavailable = EngineError::Unavailable { engine: EngineId::new("cuda"), why: missing };
         assert_eq!(

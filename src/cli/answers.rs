@@ -1,5 +1,5 @@
-//! Reads neighbours that were computed elsewhere, with their provenance as far as the file declares it, and
-//! applies it to the search that checks them.
+//! Reads neighbours that were computed elsewhere, with the provenance that the file declares, and applies it
+//! to the search that checks them.
 
 use std::path::{Path, PathBuf};
 
@@ -21,13 +21,13 @@ use crate::run::recording::{self, Points};
 use crate::run::{LoadedRun, RunFile, answers};
 
 pub struct Answers {
-    /// The file, or the data set in it, that has the answers.
+    /// The file with the answers, or the data set in it.
     pub path: PathBuf,
     /// Record numbers, one row per query.
     pub table: Coordinates,
     /// Distances of the same shape, if requested and present.
     pub distances: Option<Coordinates>,
-    /// The row of its own file that each query is, if requested and present.
+    /// Each query's row number in its own file, if requested and present.
     pub query_rows: Option<Vec<u64>>,
     pub found: AnswerProvenance,
 }
@@ -101,7 +101,7 @@ pub fn read(flag: &str, path: &Path, distances: bool) -> anyhow::Result<Answers>
     Ok(Answers { path, table, distances, query_rows: None, found })
 }
 
-/// The provenance of answers, as far as the file declares it.
+/// The provenance that a file of answers declares.
 #[derive(Debug, Default)]
 pub struct AnswerProvenance {
     /// The file or folder, as it was given.
@@ -168,8 +168,8 @@ impl AnswerProvenance {
         }
     }
 
-    /// Completes a request with the provenance, except for what was given explicitly, and prints notes.
-    /// `flag` is the one that named the answers.
+    /// Fills in the settings that were not given explicitly from the provenance, and prints notes. `flag` is
+    /// the flag that named the answers.
     ///
     /// # Errors
     /// When another metric was given, or theirs is not a supported distance.
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_the_metric() {
+    fn column_names_identify_the_metric() {
         let by = |names: &str| by_names(&names.split(',').map(str::to_owned).collect::<Vec<_>>());
         for (names, told) in [
             ("query,rank,index,squared_distance,distance", Some("l2")),

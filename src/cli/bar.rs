@@ -132,17 +132,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_follows_from_the_pace_of_the_work() {
+    fn remaining_time_follows_the_measured_pace() {
         let seconds = Duration::from_secs_f64;
         let mut pace = Pace::default();
-        // Building an index takes twenty seconds.
+        // Building the index takes twenty seconds without progress.
         for at in [0.0, 10.0, 20.0] {
             assert_eq!(pace.left(0.0, seconds(at)), None, "nothing is done yet");
         }
         assert_eq!(pace.left(0.25, seconds(22.0)), Some(seconds(6.0)));
         assert_eq!(pace.left(0.5, seconds(24.0)), Some(seconds(4.0)));
         assert_eq!(pace.left(1.0, seconds(28.0)), None);
-        // Until then, the prediction is shown.
+        // Before the first progress, the prediction is shown.
         let mut expected = Pace { expected: Some(seconds(40.0)), ..Pace::default() };
         assert_eq!(
             (expected.left(0.0, seconds(0.0)), expected.left(0.01, seconds(1.0))),

@@ -85,7 +85,7 @@ pub struct Choice {
     pub guess: Option<Guess>,
 }
 
-/// The columns that earlier answers used, as far as known.
+/// The columns that earlier answers used, if known.
 #[derive(Clone, Debug)]
 pub struct Answered {
     /// The file of the answers.
@@ -197,8 +197,8 @@ pub fn note_of_queries(queries: &[Axis], cloud: &[Axis], file: &Path) {
     }
 }
 
-/// Loads a file without given columns: with the default columns, or with those of earlier answers if these
-/// differ and exist. A note tells.
+/// Loads a file whose columns were not given. Uses the columns of earlier answers if the file has them and
+/// they differ from the default, and notes that; otherwise uses the default columns.
 ///
 /// # Errors
 /// When the default columns cannot be loaded.

@@ -355,7 +355,7 @@ fn wait(child: &mut Child) -> anyhow::Result<ExitStatus> {
             return Ok(status);
         }
         if stop::asked().is_some() {
-            // Its files are in our temporary folder.
+            // Its output files are in our temporary folder, so nothing remains.
             let _ = child.kill();
             let _ = child.wait();
             bail!("stopped");

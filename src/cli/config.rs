@@ -35,7 +35,7 @@ const NO_CONFIG: &str = "no-config";
 /// Where defaults come from.
 #[derive(Debug, PartialEq)]
 pub enum From {
-    /// The file of the environment variable or of the user, if there is one.
+    /// The file named by the environment variable, or the user's own, if either exists.
     Usual,
     File(PathBuf),
     Nowhere,
@@ -115,7 +115,7 @@ pub fn take(arguments: impl IntoIterator<Item = OsString>) -> Result<(Vec<OsStri
     Ok((rest, from))
 }
 
-/// Adds the file's defaults to the subcommand on the command line, and tells which were added.
+/// Adds the file's defaults to the subcommand on the command line, and returns which were added.
 ///
 /// # Errors
 /// If a named file does not exist, or the file is invalid.
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flags_are_taken_out_wherever_they_stand() {
+    fn config_flags_are_extracted_from_any_position() {
         let file = || From::File("a.toml".into());
         for (line, rest, from) in [
             ("w run --k 3", "w run --k 3", From::Usual),
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_about_a_default_says_where_it_is_from() {
+    fn errors_about_defaults_name_their_file() {
         let defaults = Defaults {
             file: "w.toml".into(),
             section: "knn".to_owned(),
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_default_is_refused_with_section_and_key() {
+    fn invalid_defaults_are_rejected_with_section_and_key() {
         for (text, why) in [
             ("k = 3", "`k` is outside any section; put it under a command's section, such as [knn]"),
             ("[rnu]", "unknown section [rnu]: did you mean [run]?"),
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_value_is_taken() {
+    fn every_value_type_is_accepted() {
         let text = "[knn]\nk = 10\nengine = \"kdtree\"\nexclude-self = true\n[sweep]\nk = [8, 16]\nengine = \
                     [\"lockstep\", \"kdtree\"]\n[lesson]\nscale = 1.5\n";
         check(&super::super::command(), &text.parse().unwrap()).unwrap();

@@ -43,7 +43,7 @@ struct Line {
     can_run: bool,
     /// The device, if the engine can run there.
     device: Option<DeviceInfo>,
-    /// What is missing and how to get it, otherwise.
+    /// Why the engine cannot run there, and the remedy.
     why: Option<String>,
 }
 
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn engines_stand_under_their_groups_and_a_device_is_described_once() {
+    fn engines_are_grouped_and_devices_described_once() {
         let device = |id| DeviceInfo {
             id: Some(id),
             name: format!("device {id}"),

@@ -106,7 +106,7 @@ mod tests {
     use crate::progress::Silent;
 
     #[test]
-    fn every_format_is_read_back_as_it_was() {
+    fn every_generated_format_round_trips() {
         let folder = tempfile::tempdir().unwrap();
         for spec in ["gaussian-mixture:n=1000,d=3", "uniform:n=100,d=17", "sphere:n=1"] {
             let fingerprint = |source| cloud::load(&source, false, &Silent).unwrap().fingerprint().clone();
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_leaves_nothing() {
+    fn failed_writes_leave_no_file() {
         let folder = tempfile::tempdir().unwrap();
         for (spec, name, part) in [
             ("uniform", "a.xls", "cannot write .xls; use .csv"),

@@ -64,7 +64,7 @@ struct Report {
     parts: Vec<Entry>,
     /// The cloud of the chosen or inferred columns, if there is one.
     cloud: Option<CloudInfo>,
-    /// Why there is no cloud.
+    /// Why the file has no cloud.
     no_cloud: Option<String>,
 }
 
@@ -73,7 +73,7 @@ struct Report {
 #[serde(untagged)]
 enum Described {
     Whole(FileInfo),
-    /// It was not given which of its data sets is meant.
+    /// The file has several data sets, and none was selected.
     Open {
         #[serde(serialize_with = "crate::cloud::path_as_text")]
         path: PathBuf,
@@ -87,7 +87,7 @@ struct CloudInfo {
     axes: Vec<Axis>,
     /// Rows with NaN or ±∞, which are dropped.
     nonfinite_rows: u64,
-    /// If requested.
+    /// Duplicates, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     duplicates: Option<Duplicates>,
     fingerprint: Fingerprint,
@@ -107,7 +107,7 @@ impl Report {
             |file, cloud, no_cloud| Self { schema_version: SCHEMA_VERSION, file, parts, cloud, no_cloud };
         let file = match formats::describe(path, progress) {
             Ok(file) => Described::Whole(file),
-            // List the parts even if the selected one cannot be read.
+            // Lists the parts even if the selected one cannot be read.
             Err(why @ (FormatError::Ambiguous { .. } | FormatError::Unsupported { .. })) if several => {
                 return Ok(new(Described::Open { path: path.to_owned() }, None, Some(why.reason())));
             }
@@ -273,7 +273,7 @@ struct RunsReport {
     points: bool,
     clouds: Vec<CloudFile>,
     runs: Vec<RunReport>,
-    /// Indices into `clouds`, by a key that distinguishes most of them.
+    /// Indices into `clouds`, by a key that is nearly unique.
     #[serde(skip)]
     seen: HashMap<(Fingerprint, String), Vec<usize>>,
 }
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_column_turns_to_text_is_shown() {
+    fn the_first_text_value_of_a_column_is_reported() {
         let report = report("a,b\n1,1\n2,2\n3,3o\n", "").unwrap();
         let text = report.text();
         assert!(
@@ -503,7 +503,7 @@ mod tests {
     }
 
     #[test]
-    fn an_origin_is_shown() {
+    fn origins_are_reported() {
         let text = report("x,y\n4918340.364,1\n4918381.12375,2\n", "").unwrap().text();
         assert!(
             text.contains("origin 4918360.743875001, to keep precision in 32-bit floats")
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_coordinates_is_still_described() {
+    fn files_without_coordinates_are_described() {
         let report = report("a,b\nx,y\n", "").unwrap();
         assert!(
             report.cloud.is_none()

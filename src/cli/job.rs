@@ -29,7 +29,7 @@ pub struct Request {
     /// Engines to choose from; empty for all.
     pub engines: Vec<EngineChoice>,
     pub device: Option<DeviceId>,
-    /// The columns that the answers to be checked were found by.
+    /// The columns used by the answers to be checked.
     pub answered: Option<Answered>,
     /// A column of labels, which is not inferred to be a coordinate.
     pub labels: Option<String>,
@@ -183,7 +183,7 @@ impl Job {
         build_problem(&self.spec, &self.cloud, self.query_cloud.as_ref())
     }
 
-    /// The cloud that has the queries; for `at:`, a cloud of one point.
+    /// The cloud that the queries are rows of; for `at:`, a cloud of one point.
     ///
     /// # Errors
     /// [`RunError`] if the coordinates of `at:` are invalid.

@@ -262,7 +262,7 @@ fn goal_flag(goal: Goal) -> &'static str {
     }
 }
 
-/// Refuses what is wrong whatever the files contain.
+/// Rejects options that are invalid for any file contents.
 ///
 /// # Errors
 /// [`Usage`], and those of [`Request::check`].
@@ -362,7 +362,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lengths_have_units() {
+    fn lengths_accept_units() {
         for (text, metric, want) in [
             ("5km", Metric::Haversine, 5.0),
             ("500 m", Metric::Haversine, 0.5),

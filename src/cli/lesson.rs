@@ -179,7 +179,7 @@ pub fn run(args: &LessonArgs) -> anyhow::Result<()> {
     match own {
         Some(_) if !lesson.own_data => {
             anyhow::bail!(Usage(format!(
-                "--input, --generate: lesson {} has data of its own; use --lesson yours or order",
+                "--input, --generate: lesson {} has its own data; use --lesson yours or order",
                 lesson.id
             )))
         }

@@ -139,7 +139,7 @@ pub fn main() -> ExitCode {
         panic::set_hook(Box::new(|_| ()));
     }
     memory::share_arenas();
-    // Otherwise the first use of the pool would panic.
+    // If the pool is not started here, its first use would panic.
     if let Err(why) = rayon::ThreadPoolBuilder::new().num_threads(threads(&cli).unwrap_or(0)).build_global() {
         output::error(&format!(
             "cannot start threads: {why}; is the limit of processes (ulimit -u) reached?"
@@ -224,7 +224,7 @@ fn opens_window(cli: &Cli) -> bool {
     }
 }
 
-/// Whether clap accepts a command line (program name first); does nothing else. For fuzzing.
+/// Whether clap accepts a command line (program name first). For fuzzing.
 #[doc(hidden)]
 pub fn parses<T: Into<OsString> + Clone>(arguments: impl IntoIterator<Item = T>) -> bool {
     Cli::try_parse_from(arguments).is_ok()
@@ -341,7 +341,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_panic_is_an_error_on_one_line() {
+    fn panics_become_one_line_errors() {
         let message = |job: fn() -> anyhow::Result<()>| contained(job).unwrap_err().to_string();
         assert_eq!(
             message(|| panic!("an index\nis out")),
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flags_make_sense_to_clap() {
+    fn clap_accepts_the_command_definition() {
         command().debug_assert();
     }
 }

@@ -160,7 +160,7 @@ pub fn names(names: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// The names of the columns, and the origins of those that have one.
+/// The names of the columns, with their origins if any.
 pub fn columns(axes: &[Axis]) -> String {
     let shown: Vec<_> = axes.iter().map(|axis| printable::line(&axis.name)).collect();
     let list = names(&shown);

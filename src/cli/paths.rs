@@ -95,7 +95,7 @@ fn kept(path: &mut PathBuf) -> anyhow::Result<Scratch> {
     Ok(scratch)
 }
 
-/// Other special files may be endless.
+/// Whether a path is a pipe. Other special files may be endless.
 #[cfg(unix)]
 fn is_pipe(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt as _;
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_not_called_like_a_file_of_another_flag() {
+    fn folder_names_with_a_file_extension_are_rejected() {
         let place = tempfile::tempdir().unwrap();
         let there = place.path().join("there.csv");
         std::fs::create_dir(&there).unwrap();
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn other_endings_are_refused() {
+    fn other_extensions_are_rejected() {
         let png = ending_in("png");
         for name in ["a.png", "b/A.PNG", "two.dots.png"] {
             assert_eq!(png(name), Ok(name.into()));

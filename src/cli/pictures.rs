@@ -265,7 +265,7 @@ impl PictureArgs {
             }
         };
         let (film, paper) = (film(SIZE, self.scale), film(SIZE_ON_PAPER, 1.0));
-        // Checks everything that may be wrong before writing.
+        // Checks everything that may be wrong before writing anything.
         let lead = film.lead();
         let at =
             moments::check(&lead.recording, self.at.unwrap_or(lead.broken_at().unwrap_or(lead.range.end)))?;
@@ -320,7 +320,7 @@ impl PictureArgs {
             export::lesson::key(&paper, theme, path)?;
             wrote(path);
         }
-        // Last, so that its presence means that all files were written.
+        // Written last, so that its presence means that all files were written.
         if let Some(path) = &plan.handout {
             export::lesson::handout(&paper, &figures, theme, path, &Bar::new("drawing the handout"))?;
             wrote(path);

@@ -275,7 +275,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_form_is_told_apart() {
+    fn every_form_of_queries_is_recognized() {
         let cases = [
             ("all", QueryChoice::All),
             ("1000", QueryChoice::Count(1000)),
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_list_is_refused() {
+    fn invalid_query_lists_are_rejected() {
         for (text, why) in [
             ("rows:", "neither"),
             ("rows:1,x", "`x`"),
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_lists_rows() {
+    fn row_lists_are_read_from_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rows.txt");
         std::fs::write(&path, "7\r\n# a comment\n\n 12 # the last\n").unwrap();

@@ -27,7 +27,7 @@ impl Signal {
         u8::try_from(128 + self.0).unwrap_or(1)
     }
 
-    /// The error that reports it.
+    /// The error message for the signal.
     pub fn sentence(self) -> String {
         #[cfg(unix)]
         let name = signal_hook::low_level::signal_name(self.0).unwrap_or("a signal");
@@ -121,7 +121,7 @@ fn end(signal: i32) -> ! {
     signal_hook::low_level::exit(Signal(signal).exit_code().into())
 }
 
-/// Whether the process was started with a signal ignored, if the system tells.
+/// Whether the process was started with a signal ignored, if the system reports it.
 #[cfg(unix)]
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

@@ -184,7 +184,7 @@ fn measures(engines: &[EngineChoice]) -> Vec<&'static Measure> {
     all
 }
 
-/// Notes which methods cannot find as many neighbours as some of a preset's runs need, and skip those runs.
+/// Notes which methods skip runs of a preset because k exceeds their limit.
 fn note_limits(sweep: &Sweep) {
     let most = sweep.neighbours().into_iter().max().unwrap_or(0);
     let mut said = HashSet::new();

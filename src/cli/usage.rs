@@ -1,7 +1,7 @@
-//! Tells usage errors from jobs that fail, and words both as one line with a remedy.
+//! Distinguishes usage errors from failed jobs, and words both as one line with a remedy.
 //!
-//! A usage error is refused whatever the files contain and whatever the machine. clap reports most of them;
-//! the rest is here.
+//! A usage error does not depend on the files' contents or on the machine. clap reports most of them; the rest
+//! is here.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

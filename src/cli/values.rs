@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_have_several_forms() {
+    fn whole_numbers_are_parsed_in_several_forms() {
         for (text, number) in [
             ("0", 0),
             ("1000", 1000),
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_outside_its_range_is_refused() {
+    fn numbers_outside_their_range_are_rejected() {
         let size = number_in(0.1..=100.0);
         assert_eq!((size("0.1"), size("1e2")), (Ok(0.1), Ok(100.0)));
         for text in ["0", "-1", "1e30", "nan", "inf", "", "2px"] {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_names_the_end_that_is_passed() {
+    fn range_errors_name_the_violated_bound() {
         let few = whole_in::<u32>(1..=1024);
         assert_eq!(
             (few("1e3"), few("0"), few("1025")),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_programs_are_refused_with_ours() {
+    fn metric_names_of_other_programs_are_mapped_to_ours() {
         let known = |name: &str| Names { products: true }.known(name);
         assert_eq!(
             (known("ip"), known("inner-product")),

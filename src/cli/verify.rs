@@ -167,8 +167,8 @@ fn own_values_text(values: &OwnValues, metric: Metric) -> String {
     }
     let ordered = match different - missing {
         0 => String::new(),
-        _ if *missing == 0 => ", all in order only".to_owned(),
-        ordered => format!(", {} of them in order only", text::thousands(ordered)),
+        _ if *missing == 0 => ", all only in order".to_owned(),
+        ordered => format!(", {} of them only in order", text::thousands(ordered)),
     };
     let unit = metric.unit().map_or_else(String::new, |unit| format!(" {unit}"));
     format!(
@@ -192,7 +192,7 @@ fn conclude(verdicts: &[EngineVerdict]) -> anyhow::Result<()> {
 
 fn table(verdicts: &[EngineVerdict]) -> String {
     let mut rows = vec![
-        ["engine", "oracle", "largest error", "other index at a tie", "bit for bit"]
+        ["engine", "oracle", "largest error", "ties resolved differently", "bit for bit"]
             .map(str::to_owned)
             .to_vec(),
     ];
@@ -238,7 +238,7 @@ pub struct Reference {
     path: String,
     #[serde(flatten)]
     pub verdict: AnswersVerdict,
-    /// Compared with the answer of a correct engine; absent if there is none.
+    /// Recall relative to a correct engine's answer; absent if no engine is correct.
     recall: Option<RecallAt>,
 }
 
@@ -289,10 +289,12 @@ impl Reference {
 
     pub fn text(&self) -> String {
         let Self { path, verdict: AnswersVerdict { queries, wrong, ties, .. }, recall } = self;
-        let ties = text::count(*ties, "other index", "other indices");
+        let ties = text::count(*ties, "tie", "ties");
         let of = text::count(*queries, "query", "queries");
         if *wrong == 0 {
-            return format!("reference answers agree with the oracle: {of}, {ties} at a tie: {path}\n");
+            return format!(
+                "reference answers agree with the oracle: {of}, {ties} resolved differently: {path}\n"
+            );
         }
         let Some(RecallAt { k, spread, perfect, .. }) = recall else {
             return format!("reference answers WRONG: {} of {of}: {path}\n", text::thousands(*wrong));
@@ -315,7 +317,7 @@ impl Reference {
             ordered => parts.push(format!("{} more in the wrong order", text::thousands(ordered))),
         }
         if wrong < queries {
-            parts.push(format!("in the others, {ties} at a tie"));
+            parts.push(format!("in the others, {ties} resolved differently"));
         }
         let mean = text::rounded_part(spread.mean, 1.0, 4);
         format!("reference answers WRONG: recall@{k} {mean}: {}: {path}\n", parts.join("; "))
@@ -378,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_shows_who_is_wrong_and_who_did_not_run() {
+    fn the_table_shows_wrong_and_unavailable_engines() {
         let table = table(&[
             verdict("cuda", None, None),
             verdict("lockstep", Some("query 3"), None),
@@ -393,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_counted_with_what_is_right_among_them() {
+    fn reference_answers_report_errors_and_recall() {
         let text = |wrong, recalls: Option<&[f64]>| {
             let recall = recalls.map(|recalls| RecallAt {
                 k: 10,
@@ -410,7 +412,7 @@ mod tests {
         };
         assert_eq!(
             text(0, Some(&[1.0; 4])),
-            "reference answers agree with the oracle: 4 queries, 1 other index at a tie: a.csv\n"
+            "reference answers agree with the oracle: 4 queries, 1 tie resolved differently: a.csv\n"
         );
         assert_eq!(text(3, None), "reference answers WRONG: 3 of 4 queries: a.csv\n");
         let wrong = |wrong, recalls: [f64; 4]| {
@@ -419,7 +421,7 @@ mod tests {
         assert_eq!(
             wrong(2, [0.9, 1.0, 1.0, 0.6]),
             "recall@10 0.8750: 2 of 4 queries have a neighbour outside the true 10; in the \
-             others, 1 other index at a tie"
+             others, 1 tie resolved differently"
         );
         assert_eq!(
             wrong(4, [0.9; 4]),
@@ -428,11 +430,11 @@ mod tests {
         assert_eq!(
             wrong(3, [0.9, 1.0, 1.0, 1.0]),
             "recall@10 0.9750: 1 of 4 queries has a neighbour outside the true 10; 2 more in the wrong \
-             order; in the others, 1 other index at a tie"
+             order; in the others, 1 tie resolved differently"
         );
         assert_eq!(
             wrong(2, [1.0; 4]),
-            "recall@10 1.0000: 2 of 4 queries in the wrong order; in the others, 1 other index at a tie"
+            "recall@10 1.0000: 2 of 4 queries in the wrong order; in the others, 1 tie resolved differently"
         );
     }
 }

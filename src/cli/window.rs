@@ -175,7 +175,7 @@ enum Size {
 }
 
 impl Size {
-    /// The size in pixels, for pictures other than panes.
+    /// The size in pixels, for pictures of the whole window.
     #[cfg(feature = "gui")]
     fn pixels(self) -> anyhow::Result<[u32; 2]> {
         match self {
@@ -255,7 +255,7 @@ fn draw(args: &WindowArgs, lesson: Option<u32>, files: &[PathBuf]) -> anyhow::Re
     use crate::app::state::PaneKind;
     use crate::app::tokens::Look;
     use crate::app::{Alone, Headless, PictureSize};
-    /// Size of the window behind a pane that has a size of its own.
+    /// Size of the window behind a pane that is drawn at its own size.
     const WINDOW: [u32; 2] = [1280, 800];
     let usual = if args.pane.is_some() { "light" } else { "system" };
     let named = args.look.as_deref().unwrap_or(usual);

@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sparse_matrix_is_as_scipy_writes_it() {
+    fn sparse_matrices_match_scipys_format() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("csr.npz");
         let record = neighbours(1);
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn umap_has_each_point_first_and_marks_what_is_missing() {
+    fn umap_rows_start_with_the_point_and_mark_missing_neighbours() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("umap.npz");
         let record = neighbours(3);
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_are_of_records() {
+    fn edges_name_data_records() {
         let record = neighbours(5);
         let graph = KnnGraph::of_run(&record).unwrap();
         let tsv = edges(&graph, &record.cloud).tsv();
@@ -414,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cancelled_leaves_the_file_that_was_there() {
+    fn cancelled_exports_keep_the_existing_file() {
         let folder = tempfile::tempdir().unwrap();
         let record = neighbours(2);
         let graph = KnnGraph::of_run(&record).unwrap();

@@ -29,10 +29,10 @@ const SAMPLES: usize = 8;
 /// Factor by which the last frame of a GIF is shown longer.
 const LAST_STAYS: u16 = 3;
 
-/// Fractions of the way to the next moment at which moving things are drawn.
+/// Intermediate positions at which motion is drawn, as fractions of a transition.
 const BETWEEN: [f32; 2] = [1.0 / 3.0, 2.0 / 3.0];
 
-/// Duration of each of these pictures, in hundredths of a second.
+/// Duration of each intermediate picture, in hundredths of a second.
 const BETWEEN_STAYS: u16 = 8;
 
 /// Frames of a GIF shorter than this, in hundredths of a second, have no motion.
@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gif_has_every_moment_in_its_time_and_looks_like_the_pictures() {
+    fn gifs_show_every_moment_on_time_and_match_the_pictures() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lesson.gif");
         let (film, moments) = film("merge");
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gif_shows_what_moves_in_the_same_time() {
+    fn motion_keeps_the_duration_of_a_gif() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("lesson.gif");
         let (film, _) = film("merge");
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_that_frames_have_are_a_films() {
+    fn only_frame_file_names_are_recognized() {
         assert!(["frame-0001.png", "frame-0420.png", "frame-12345.png"].into_iter().all(of_film));
         for name in [
             "frame-0000.png",
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cancelled_leaves_nothing_behind() {
+    fn cancelled_lesson_exports_leave_no_files() {
         let folder = tempfile::tempdir().unwrap();
         let (film, moments) = film("sort");
         for stop_after in [1, 3, 8] {
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn every_html_file_forbids_the_browser_to_load_anything() {
+    fn every_html_file_forbids_external_resources() {
         let folder = tempfile::tempdir().unwrap();
         let (film, moments) = film("sort");
         let at = |name: &str| folder.path().join(name);
@@ -558,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_says_why() {
+    fn failed_lesson_exports_report_the_reason() {
         let folder = tempfile::tempdir().unwrap();
         let (film, moments) = film("sort");
         let nowhere = folder.path().join("none/a.png");

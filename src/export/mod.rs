@@ -99,7 +99,7 @@ pub enum ExportError {
     /// The work needs more memory than is free.
     #[error("{what} {short}; {remedy}: {}", path.display())]
     Memory {
-        /// What is written.
+        /// What was to be written.
         what: String,
         short: Short,
         /// How to need less memory.

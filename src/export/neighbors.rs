@@ -141,9 +141,9 @@ pub fn neighbors_of(
 }
 
 /// Writes neighbours as they arrive: `fill` appends them batch by batch, in query order. The files get their
-/// names once it succeeds; if it fails, none are left. Their bytes do not depend on the batches, except that
-/// in Parquet a row group, and in Arrow a batch, ends with one. Arrays of other goals than the k nearest need
-/// a single batch. Only one batch is in memory.
+/// names once it succeeds; if it fails, none are left. Batches do not affect the bytes, except that each ends
+/// a Parquet row group or an Arrow record batch. Arrays of other goals than the k nearest need a single
+/// batch. Only one batch is in memory.
 ///
 /// # Errors
 /// Errors of `fill`, and those of [`neighbors`], converted.
@@ -190,7 +190,7 @@ pub fn in_batches<E: From<ExportError>>(
     Ok(format.files(path))
 }
 
-/// [`write`] for content that may fail with other errors than I/O.
+/// As [`write`], for content that may fail with errors besides I/O errors.
 fn streamed<E: From<ExportError>>(
     path: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> Result<(), E>,
@@ -277,7 +277,7 @@ impl NeighborWriter<'_> {
             Form::Streamed(table) => table.finish(),
             Form::Npz(arrays) => arrays.finish(),
             Form::Arrays(_) => Ok(()),
-            // Flush before either file takes its place.
+            // Flushes both files before either takes its place.
             Form::Pair { indices, distances, .. } => indices.out.flush().and_then(|()| distances.out.flush()),
         }
         .map_err(ExportError::io(self.path))

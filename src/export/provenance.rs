@@ -26,7 +26,7 @@ pub struct Provenance {
     /// Neighbours per query; absent for a radius search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<usize>,
-    /// In the metric's unit.
+    /// Radius in the metric's unit; absent for the k nearest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub radius: Option<f64>,
     /// The coordinates, in the order of the axes.
@@ -41,7 +41,7 @@ pub struct Provenance {
     pub exclude_self: bool,
     pub cloud: String,
     pub queries: String,
-    /// If queries were sampled.
+    /// Seed of sampled queries; absent for other queries.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seed: Option<u64>,
 }
@@ -106,7 +106,7 @@ mod tests {
     use crate::progress::Silent;
 
     #[test]
-    fn what_is_written_is_read_and_what_is_not_known_is_left_alone() {
+    fn provenance_round_trips_and_omits_unknown_fields() {
         let data = Source::Generate { spec: "uniform:n=5,d=2".to_owned(), seed: 7 };
         let cloud = cloud::load(&data, false, &Silent).unwrap();
         let of = |queries| {

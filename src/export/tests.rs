@@ -45,14 +45,14 @@ fn expected() -> (Vec<i64>, Vec<f32>) {
 }
 
 #[test]
-fn the_record_is_what_the_other_tests_think() {
+fn the_fixture_record_has_the_expected_neighbours() {
     let (indices, distances) = expected();
     assert_eq!(indices, [4, 0, 2, 3, -1, 0, 4, 2, 3, -1]);
     assert_eq!((distances[0], distances[7], distances[9]), (0.0, 9.0, f32::INFINITY));
 }
 
 #[test]
-fn csv_names_records_and_reads_back_exactly() {
+fn csv_names_records_and_round_trips_exactly() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("found.csv");
     assert_eq!(neighbors(&record(), &path).unwrap(), std::slice::from_ref(&path));
@@ -69,7 +69,7 @@ fn csv_names_records_and_reads_back_exactly() {
 }
 
 #[test]
-fn small_and_large_floats_read_back_exactly() {
+fn small_and_large_floats_round_trip_exactly() {
     for value in [
         0.0f32,
         1.0,
@@ -93,7 +93,7 @@ fn words<const N: usize>(path: &Path) -> Vec<[u8; N]> {
 }
 
 #[test]
-fn ivecs_and_fvecs_lead_every_row_with_its_length() {
+fn ivecs_and_fvecs_prefix_every_row_with_its_length() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("found.ivecs");
     let beside = folder.path().join("found.fvecs");
@@ -117,7 +117,7 @@ fn ivecs_and_fvecs_lead_every_row_with_its_length() {
 }
 
 #[test]
-fn ibin_and_fbin_begin_with_rows_and_columns() {
+fn ibin_and_fbin_start_with_row_and_column_counts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("found.IBIN");
     neighbors(&record(), &path).unwrap();
@@ -131,7 +131,7 @@ fn ibin_and_fbin_begin_with_rows_and_columns() {
 }
 
 #[test]
-fn npz_holds_matrices_and_the_rows_of_the_queries() {
+fn npz_contains_matrices_and_query_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("found.npz");
     neighbors(&record(), &path).unwrap();
@@ -180,7 +180,7 @@ fn npz_holds_matrices_and_the_rows_of_the_queries() {
 }
 
 #[test]
-fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
+fn every_format_exports_the_same_neighbours() {
     let folder = tempfile::tempdir().unwrap();
     let record = record();
     for (queries, about) in [(0..2, "all"), (1..2, "one")] {
@@ -215,7 +215,7 @@ fn every_format_has_the_same_neighbours_of_all_queries_and_of_one() {
 }
 
 #[test]
-fn what_a_pane_exports_of_one_query_is_read_as_its_answer() {
+fn single_query_exports_are_read_as_answers() {
     let folder = tempfile::tempdir().unwrap();
     let record = record();
     for format in table::TableFormat::ALL {
@@ -228,7 +228,7 @@ fn what_a_pane_exports_of_one_query_is_read_as_its_answer() {
 }
 
 #[test]
-fn a_name_without_a_format_is_refused_and_nothing_is_written() {
+fn unknown_extensions_are_rejected_without_writing() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["found", "found.txt", "found.xlsx"] {
         let message = neighbors(&record(), &folder.path().join(name)).unwrap_err().to_string();
@@ -246,12 +246,12 @@ fn a_name_without_a_format_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn a_runs_folder_reads_back() {
+fn run_folders_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("a/b");
     let mut record = record();
     record.head.fallback = Some("why".to_owned());
-    // Floats that imprecise parsers get wrong by one bit.
+    // Imprecise parsers get these floats wrong by one bit.
     (record.head.summary.search_ms_min, record.head.axes[0].origin) = (0.000_219, 4_918_360.743_875_1);
     record.head.summary.search_ms_median = 0.000_218_999_999_999_999_98;
     let written = super::folder(&record, &dir).unwrap();
@@ -281,7 +281,7 @@ fn a_runs_folder_reads_back() {
 }
 
 #[test]
-fn panes_export_what_they_show() {
+fn panes_export_their_contents() {
     let mut record = record();
     record.measured = Measured::new([("merges".to_owned(), vec![2, 5])]);
     assert_eq!(
@@ -299,10 +299,10 @@ fn panes_export_what_they_show() {
 }
 
 #[test]
-fn on_the_globe_a_distance_in_km_stands_beside_the_squared_chord() {
+fn haversine_tables_add_a_distance_in_km() {
     let mut record = record();
     record.head.spec.metric = Metric::Haversine;
-    // The antipode; a missing neighbour has no distance.
+    // A squared chord of 4 is the antipode; a missing neighbour has no distance.
     record.neighbors.squared_distances[1] = 4.0;
     let half = "20015.11";
     let of_query = rows(&text(|out| tables::neighbors_of_query(&record, 0).csv(out)));
@@ -315,14 +315,14 @@ fn on_the_globe_a_distance_in_km_stands_beside_the_squared_chord() {
 }
 
 #[test]
-fn tables_of_engines_without_counters_are_empty() {
+fn engines_without_counters_export_empty_tables() {
     let record = RunRecord { measured: Measured::default(), convergence: Default::default(), ..record() };
     assert_eq!(text(|out| tables::counters(&record).csv(out)).lines().count(), 1);
     assert_eq!(text(|out| tables::convergence(&record).csv(out)).lines().count(), 1);
 }
 
 #[test]
-fn measures_of_other_engines_have_a_file_of_their_own() {
+fn engine_specific_measures_go_to_a_separate_file() {
     let place = tempfile::tempdir().unwrap();
     let other = RunRecord {
         measured: Measured::new([("visited".to_owned(), vec![7, 8]), ("accessed".to_owned(), vec![70, 80])]),
@@ -335,13 +335,13 @@ fn measures_of_other_engines_have_a_file_of_their_own() {
         std::fs::read_to_string(place.path().join("counters.csv")).unwrap(),
         "query,row,visited,accessed\n0,4,7,70\n1,0,8,80\n"
     );
-    // The next run replaces the counter file of the run before.
+    // The next run replaces the counter file of the previous one.
     assert_eq!(names(&record()), "merges.csv");
     assert!(place.path().join("merges.csv").exists() && !place.path().join("counters.csv").exists());
 }
 
 #[test]
-fn a_folder_keeps_neighbors_only_up_to_a_number_and_none_of_another_run() {
+fn folders_store_neighbors_up_to_a_limit_and_remove_stale_ones() {
     let place = tempfile::tempdir().unwrap();
     let found = place.path().join("neighbors.npz");
     let count = record().neighbors.indices.len();
@@ -371,7 +371,7 @@ fn a_folder_keeps_neighbors_only_up_to_a_number_and_none_of_another_run() {
 
 /// Viewers store whole nanoseconds, truncated or rounded, and drop spans that overlap then.
 #[test]
-fn a_viewer_of_whole_nanoseconds_keeps_every_span() {
+fn traces_rounded_to_nanoseconds_keep_every_span() {
     let mut record = record();
     for run in 0..500 {
         for sample in &mut record.samples {
@@ -379,7 +379,7 @@ fn a_viewer_of_whole_nanoseconds_keeps_every_span() {
         }
         let profile = record.profile.as_mut().unwrap();
         for (at, span) in profile.spans.iter_mut().enumerate() {
-            // One starts when the other ends.
+            // Each span starts when the previous one ends.
             (span.sm, span.start_ns, span.stop_ns) = (0, 4_000 + at as u64 * 777, 4_777 + at as u64 * 777);
         }
         let trace = text(|out| super::trace(&record, out));
@@ -400,7 +400,7 @@ fn a_viewer_of_whole_nanoseconds_keeps_every_span() {
 }
 
 #[test]
-fn a_trace_is_json_whose_threads_do_not_overlap() {
+fn trace_threads_have_no_overlapping_spans() {
     let mut record = record();
     // Both warps on one multiprocessor at the same time, in the same slot.
     let profile = record.profile.as_mut().unwrap();
@@ -433,7 +433,7 @@ fn a_trace_is_json_whose_threads_do_not_overlap() {
         (&serde_json::json!([4]), &serde_json::json!(5))
     );
 
-    // Two queries of one warp, which ends with the later of them.
+    // Two queries of one warp, which ends when the later query ends.
     let profile = record.profile.as_mut().unwrap();
     for (at, span) in profile.spans.iter_mut().enumerate() {
         (span.start_ns, span.stop_ns) = (5_000_000, 5_000_400 + at as u64);
@@ -456,7 +456,7 @@ fn a_trace_is_json_whose_threads_do_not_overlap() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_is_not_there_is_named_in_one_line() {
+fn missing_folders_are_named_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("no/a.csv");
     let message = super::write(&path, |_| Ok(())).unwrap_err().to_string();
@@ -471,7 +471,7 @@ fn a_folder_that_is_not_there_is_named_in_one_line() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_takes_only_what_is_written_from_start_to_end() {
+fn pipes_accept_only_sequential_formats() {
     let folder = tempfile::tempdir().unwrap();
     for (extension, fits) in [
         ("csv", true),

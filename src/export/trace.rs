@@ -14,7 +14,7 @@ const HOST: u32 = 1;
 /// Process id of the device's multiprocessors.
 const DEVICE: u32 = 2;
 
-/// Thread ids reserved per multiprocessor, more than the warps that any hardware has on one.
+/// Thread ids reserved per multiprocessor; more than the resident warps of any hardware.
 const TRACKS: u32 = 1024;
 
 /// Writes a run's [`Timeline`]: one thread per host phase and, for profiled runs, the warps' spans, grouped

@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_grow_to_the_target_and_the_rate_is_kept() {
+    fn chunks_grow_to_the_target_time_and_remember_the_rate() {
         let mut chunks = Chunks::sized(8, 64, usize::MAX);
         let ranges = pass(&mut chunks, 100_000, 0.01);
         assert_eq!(ranges[0], 0..64, "the first chunk is the engine's");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_device_gets_as_little_as_is_worth_it() {
+    fn slow_devices_get_the_smallest_useful_chunks() {
         let sizes = |unit, ms| -> Vec<usize> {
             pass(&mut Chunks::sized(unit, 64, usize::MAX), 1000, ms).iter().map(Range::len).collect()
         };
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn no_chunk_is_above_the_most() {
+    fn chunks_respect_the_maximum_size() {
         let mut chunks = Chunks::sized(8, 64, usize::MAX);
         for _ in 0..5 {
             chunks.took(100_000, 1.0);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_remainder_is_not_left_over() {
+    fn small_remainders_join_the_last_chunk() {
         let mut chunks = Chunks::sized(1, 1000, usize::MAX);
         chunks.took(50_000, 50.0);
         chunks.took(50_000, 50.0);
@@ -147,7 +147,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_query_is_in_one_chunk(
+        fn every_query_is_in_exactly_one_chunk(
             unit in 0usize..9,
             blocks in 0usize..300,
             first in 0usize..2000,

@@ -36,7 +36,7 @@ type Open = Box<dyn FnMut(EngineId, Option<DeviceId>) -> Result<Box<dyn Engine>,
 type Measure = fn(DeviceId, &mut dyn FnMut() -> bool) -> Result<Option<Peaks>, EngineError>;
 
 /// Opens engines on first use and keeps them open, as creating a CUDA context takes longer than most runs.
-/// The points of the last problem and what engines made of them are kept as well.
+/// Also keeps the points of the last problem, with the data that engines prepared from them.
 pub struct Engines {
     open: Open,
     opened: Vec<Box<dyn Engine>>,
@@ -62,7 +62,7 @@ impl Default for Engines {
 }
 
 impl Engines {
-    /// Opens engines with `open`, with a planner of its own.
+    /// Opens engines with `open`, and uses a separate planner.
     pub(crate) fn with(open: Open) -> Self {
         Self {
             open,
@@ -309,7 +309,7 @@ impl Engines {
         if let Some(peaks) = measured {
             self.planner.keep_peaks(&record.device, peaks);
         }
-        // The maximum over all measurements.
+        // Returns the maximum over all measurements.
         self.planner.peaks(&record.device)
     }
 
@@ -524,7 +524,7 @@ mod tests {
     const CUDA: EngineId = EngineId::new("cuda");
     const LOCKSTEP: EngineId = EngineId::new("lockstep");
 
-    /// Engines of which `broken` cannot be opened.
+    /// Opens all engines except those in `broken`.
     fn engines(broken: Vec<EngineId>, script: Script) -> Engines {
         testing::engines(
             move |kind| if broken.contains(&kind) { Err(no_driver(kind)) } else { Ok(script.clone()) },
@@ -541,13 +541,13 @@ mod tests {
     }
 
     #[test]
-    fn auto_is_cuda_where_it_can_run() {
+    fn auto_prefers_cuda() {
         let record = run(&mut engines(vec![], Script::default()), EngineChoice::Auto).unwrap();
         assert_eq!((record.engine, &record.fallback), (CUDA, &None));
     }
 
     #[test]
-    fn an_answer_is_one_pass_of_the_timed_build() {
+    fn answers_take_one_pass_of_the_timed_build() {
         let script = Script::default();
         let calls = Arc::clone(&script.calls);
         let mut engines = engines(vec![], script);
@@ -560,14 +560,14 @@ mod tests {
     }
 
     #[test]
-    fn auto_says_why_it_is_not_cuda() {
+    fn auto_reports_why_cuda_was_not_chosen() {
         let record = run(&mut engines(vec![CUDA], Script::default()), EngineChoice::Auto).unwrap();
         assert_eq!(record.engine, LOCKSTEP);
         assert_eq!(record.head.fallback.unwrap(), "the cuda engine cannot run here: there is no driver");
     }
 
     #[test]
-    fn auto_falls_back_when_only_loading_says_so() {
+    fn auto_falls_back_when_loading_fails() {
         let mut engines =
             testing::engines(|kind| Ok(Script { unavailable: kind == CUDA, ..Script::default() }));
         let record = run(&mut engines, EngineChoice::Auto).unwrap();
@@ -576,17 +576,17 @@ mod tests {
     }
 
     #[test]
-    fn a_named_engine_is_this_one_or_an_error() {
+    fn a_named_engine_has_no_fallback() {
         let error = run(&mut engines(vec![CUDA], Script::default()), EngineChoice::named(CUDA)).unwrap_err();
         assert_eq!(error.to_string(), "the cuda engine cannot run here: there is no driver");
     }
 
     #[test]
-    fn an_engine_whose_device_failed_is_opened_anew() {
+    fn engines_are_reopened_after_a_device_failure() {
         let opened = Arc::new(AtomicUsize::new(0));
         let count = Arc::clone(&opened);
         let mut engines = testing::engines(move |_| {
-            // Only the first one is broken.
+            // Only the engine that was opened first fails.
             let device_fails = count.fetch_add(1, Relaxed) == 0;
             Ok(Script { device_fails, ..Script::default() })
         });
@@ -648,7 +648,7 @@ mod tests {
     }
 
     #[test]
-    fn what_refuses_a_job_is_passed_over() {
+    fn engines_that_reject_a_job_are_skipped() {
         let counts = |kind| registry::find(kind).is_some_and(Descriptor::counts);
         let mut engines =
             testing::engines(move |kind| Ok(Script { unavailable: counts(kind), ..Script::default() }));
@@ -663,7 +663,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_is_built_for_single_queries_once_that_pays() {
+    fn single_queries_build_an_index_once_it_pays_off() {
         let (mut engines, cloud) =
             (engines(vec![CUDA, EngineId::new("cuda-split")], Script::default()), squares(10));
         let row = |row| RunSpec {
@@ -677,7 +677,7 @@ mod tests {
             LOCKSTEP,
             "few points are searched exhaustively"
         );
-        // A plan for ten million points, with ten points in their place.
+        // Plans for ten million points, although the cloud has only ten.
         let plan = |engines: &mut Engines, waited_ms: f64| {
             let points = engines.resident().peek(&cloud, Setup::from(&row(1)).arrangement()).unwrap();
             let shape = crate::knn::Shape { n: 10_000_000, q: 1, d: 2, k: 32 };
@@ -711,7 +711,7 @@ mod tests {
     }
 
     #[test]
-    fn single_queries_add_up_and_runs_do_not() {
+    fn single_queries_accumulate_waiting_time_and_runs_do_not() {
         let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
         let row = |row| RunSpec {
             engine: EngineChoice::named(LOCKSTEP),
@@ -731,7 +731,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_predicted_and_its_points_are_known_to_be_there() {
+    fn runs_are_predicted_and_leave_their_points_resident() {
         let (mut engines, cloud) = (engines(vec![CUDA], Script::default()), squares(10));
         let spec = RunSpec { engine: EngineChoice::named(LOCKSTEP), ..spec() };
         let there = |engines: &mut Engines| {

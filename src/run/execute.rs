@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_build_that_counts_gets_no_chunk_above_its_most() {
+    fn counting_builds_respect_their_maximum_chunk() {
         let (mut engine, cloud) = (plain(), cloud(1, vec![1.0; 4]));
         engine.script.idle = true;
         let queries = QuerySpec::Rows(vec![0; 4 * MAX_COUNTED_CHUNK]);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn samples_are_complete_and_add_up() {
+    fn samples_cover_every_phase_and_add_up() {
         let record = run(&RunSpec { profile: true, ..spec() }, &squares(300)).unwrap();
         let phases = |phase| record.samples.iter().filter(move |sample| sample.phase == phase);
         assert_eq!(phases(Phase::Upload).map(|sample| sample.duration_ms).collect::<Vec<_>>(), [0.25]);
@@ -451,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_without_counters_are_not_asked_for_them() {
+    fn engines_without_counters_run_only_the_timed_build() {
         let mut engine = plain();
         engine.kind = EngineId::new("kdtree");
         let spec = RunSpec { profile: true, engine: EngineChoice::named(EngineId::new("kdtree")), ..spec() };
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_without_a_profile_leaves_no_sample_of_one() {
+    fn unprofiled_runs_have_no_profile_sample() {
         for unprofiled in [true, false] {
             let mut engine = Plain { script: Script { unprofiled, ..Script::default() }, ..plain() };
             let record = execute(
@@ -500,7 +500,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_goes_from_none_to_all() {
+    fn progress_rises_from_zero_to_one() {
         let heard_of = |spec: RunSpec| {
             let mut heard = Vec::new();
             execute(&spec, &squares(50), None, &mut plain(), &mut |stage, fraction| {
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_rows_of_the_cloud_in_any_order() {
+    fn neighbours_are_cloud_rows_in_any_processing_order() {
         let cloud = squares(40);
         let file = run(&spec(), &cloud).unwrap();
         assert_eq!(file.neighbors.of(5), ([5, 4, 6].as_slice(), [0.0, 81.0, 121.0].as_slice()));
@@ -533,7 +533,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_leaves_itself_out_and_no_equal_row() {
+    fn exclude_self_keeps_duplicate_rows() {
         // Rows 0, 1 and 3 are equal; row 4 is far away.
         let cloud = cloud(1, vec![1.0, 1.0, 2.0, 1.0, 50.0]);
         for order in [Order::File, Order::Shuffled] {
@@ -558,7 +558,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_queries_are_the_seeds_and_rows_are_records() {
+    fn sampled_queries_follow_the_seed_and_rows_are_records() {
         // Records 1 and 3 are dropped.
         let cloud = cloud(1, vec![0.0, f64::NAN, 2.0, f64::INFINITY, 4.0, 5.0]);
         let queries = |queries, seed| run(&RunSpec { queries, seed, k: 1, ..spec() }, &cloud);
@@ -581,7 +581,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_file_is_its_own_cloud() {
+    fn a_query_file_forms_a_separate_cloud() {
         let data = squares(10);
         let queries = queries_to(&data, vec![8.0, 80.0]);
         let spec = RunSpec {
@@ -597,7 +597,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_counted() {
+    fn dropped_rows_and_queries_are_counted() {
         // Record 1 has a NaN, and records 2 and 5 have no direction.
         let cloud = cloud(2, vec![1.0, 0.0, f64::NAN, 0.0, 0.0, 0.0, 0.0, 2.0, 3.0, 3.0, 0.0, 0.0]);
         let angular = RunSpec { metric: crate::knn::Metric::Angular, k: 1, drop_nonfinite: true, ..spec() };
@@ -626,7 +626,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_clamped() {
+    fn invalid_sizes_are_rejected_rather_than_clamped() {
         assert!(matches!(run(&RunSpec { repeats: 0, ..spec() }, &squares(5)), Err(RunError::NoRepeats)));
         assert!(matches!(
             run(&RunSpec { k: 0, ..spec() }, &squares(5)),

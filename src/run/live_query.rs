@@ -151,7 +151,7 @@ impl LiveQueryWorker {
         let _withdrawn = self.waiting.try_recv();
     }
 
-    /// Frees the memory of the last points, whose cloud is no longer needed.
+    /// Frees the last points when their cloud is no longer needed.
     pub fn release(&self) {
         // If a release is already pending, it suffices.
         let _ = self.releases.try_send(());
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ask_is_answered_as_a_run_is() {
+    fn live_queries_match_runs() {
         let (mut engines, cloud) = (engines(Script::default()), squares(300));
         for queries in [QuerySpec::Rows(vec![17]), QuerySpec::At(vec![1234.5])] {
             let spec = RunSpec { queries, order: Order::Shuffled, seed: 3, ..spec() };
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_has_no_row_and_a_cloud_of_its_own() {
+    fn a_query_position_has_no_row_and_a_separate_cloud() {
         let mut engines = engines(Script::default());
         let record =
             engines.ask(&RunSpec { queries: QuerySpec::At(vec![50.0]), ..spec() }, &squares(20)).unwrap();
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn points_are_taken_in_once() {
+    fn points_are_uploaded_once() {
         let script = Script::default();
         let (mut engines, first) = (engines(script.clone()), cloud(2, (1..81).map(f64::from).collect()));
         let uploads = || *script.uploads.lock().unwrap();
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn points_give_way_where_memory_is_short() {
+    fn resident_points_are_released_when_memory_is_short() {
         let script = Script { cramped: true, ..Script::default() };
         let (mut engines, cloud) = (engines(script.clone()), squares(40));
         assert!(!engines.ask(&row(1), &cloud).unwrap().resident);
@@ -305,8 +305,8 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_ask_replaces_the_one_that_waits() {
-        // Long enough for 19 more requests on a busy machine.
+    fn the_newest_query_replaces_a_waiting_one() {
+        // A query takes long enough to send 19 more on a busy machine.
         let script = Script { per_query: Duration::from_millis(500), ..Script::default() };
         let wakes = Arc::<AtomicUsize>::default();
         let count = Arc::clone(&wakes);
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn asks_and_a_run_go_on_beside_each_other() {
+    fn live_queries_are_answered_during_a_run() {
         let script = Script { per_query: Duration::from_millis(1), ..Script::default() };
         let worker = Worker::spawn_with(engines(script.clone()), || ()).unwrap();
         let asker =
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_fails_the_ask_and_not_the_thread() {
+    fn a_panic_fails_the_query_but_not_the_thread() {
         let asker =
             LiveQueryWorker::spawn_with(engines(Script { panic_after: Some(1), ..Script::default() }), || ())
                 .unwrap();
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_released_is_freed() {
+    fn release_frees_the_cloud() {
         let asker = LiveQueryWorker::spawn_with(engines(Script::default()), || ()).unwrap();
         let cloud = squares(30);
         asker.ask(Ask { id: 1, spec: row(1), cloud: Arc::clone(&cloud) });

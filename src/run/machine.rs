@@ -58,7 +58,8 @@ impl Machine {
             return None;
         }
         let cores = self.cores.unwrap_or(u32::MAX);
-        // If waiting is unknown, a load of one more than the cores may be this program's own.
+        // If the waiting time is unknown, a load of up to one above the number of cores may be this program's
+        // own.
         let most = f64::from(cores) + if self.waited.is_some() { 0.0 } else { 1.0 };
         let load =
             self.load_start.into_iter().chain(self.load_end).reduce(f64::max).filter(|load| *load > most);
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_busy_machine_is_told() {
+    fn busy_machines_are_reported() {
         let machine = Machine {
             cores: Some(2),
             load_start: Some(1.5),
@@ -156,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_is_of_what_could_have_run() {
+    fn the_waiting_share_is_relative_to_runnable_time() {
         let at = |ran, waited| Scheduled { ran, waited };
         assert_eq!(at(400, 150).waited_since(at(100, 50)), Some(0.25));
         assert_eq!(at(100, 50).waited_since(at(100, 50)), None);
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn linux_tells() {
+    fn linux_reports_load_and_waiting_time() {
         let machine = Machine::now();
         assert!(
             machine.cores.is_some_and(|cores| cores > 0)

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_points_are_here_for_every_clone() {
+    fn clones_share_the_most_recent_points() {
         let (resident, cloud) = (Resident::default(), squares(40));
         let first = resident.points(&cloud, arrangement(Order::Shuffled, 1)).unwrap();
         let again = resident.clone().points(&cloud, arrangement(Order::Shuffled, 1)).unwrap();
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_released_is_gone() {
+    fn release_drops_points_and_their_caches() {
         let (resident, cloud) = (Resident::default(), squares(40));
         let points = resident.points(&cloud, arrangement(Order::File, 0)).unwrap();
         points.cache().insert(DeviceId::Cpu, Arc::new(1u8));

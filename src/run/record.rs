@@ -74,7 +74,7 @@ impl From<SetupPhase> for Phase {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
     pub phase: Phase,
-    /// The repeat, from 0; 0 for what is done once.
+    /// The repeat, from 0; 0 for phases that run once.
     pub repeat: u32,
     /// The chunk of queries within the repeat, from 0.
     pub chunk: u32,
@@ -160,7 +160,7 @@ mod means {
                 std::iter::from_fn(|| map.next_entry().transpose()).collect()
             }
         }
-        // In file order, which is the order of declaration.
+        // Entries are in file order, which is the order of declaration.
         let entries = deserializer.deserialize_map(Entries)?;
         let numbers: HashMap<&str, f64> =
             entries.iter().filter_map(|(key, value)| Some((key.as_str(), value.as_f64()?))).collect();
@@ -231,11 +231,11 @@ pub struct Run<C = Arc<PointCloud>> {
     pub query_rows: Vec<u32>,
     /// The neighbours of each query, as rows of `cloud`.
     pub neighbors: Neighbors,
-    /// Per query; empty for engines without counters.
+    /// Counters per query; empty for engines without counters.
     pub measured: Measured,
-    /// Per query; empty for engines without a history.
+    /// Convergence history per query; empty for engines without one.
     pub convergence: Convergence,
-    /// If requested.
+    /// The profile, if requested.
     pub profile: Option<Profile>,
     /// Every timed interval of the run, one per row of `timings.csv`.
     pub samples: Vec<Sample>,
@@ -338,7 +338,7 @@ pub struct RunFile {
     /// Rows of the source that were not searched: with NaN or ±∞, or without a direction under the angular
     /// metric.
     pub dropped_rows: u64,
-    /// Requested queries that were dropped, likewise.
+    /// Requested queries that were dropped for the same reasons.
     pub dropped_queries: u64,
     pub summary: Summary,
 }
@@ -519,7 +519,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn run_json_stays_what_it_was_to_the_byte() {
+    fn run_json_round_trips_byte_for_byte() {
         let written = concat!(
             r#"{"schema_version":1,"warpscope_version":"0.1.0","started_unix":1795336155,"spec":"#,
             r#"{"data":{"file":{"path":"a.csv","columns":"default"}},"#,
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_numbers_beside_the_others() {
+    fn measure_means_are_flattened_into_the_summary() {
         let measure = |name: &str, mean, expected| MeasureMean { name: name.to_owned(), mean, expected };
         let summary = Summary {
             n: 7,
@@ -571,7 +571,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_is_saved_by_its_name() {
+    fn phases_are_serialized_by_name() {
         for phase in Phase::ALL {
             let json = serde_json::to_string(&phase).unwrap();
             assert_eq!(json, format!("\"{}\"", phase.name()));

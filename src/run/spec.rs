@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_engine_is_saved_as_it_is_spelled() {
+    fn engine_choices_are_serialized_as_typed() {
         let cut = "cuda:kernel=direct,warps=8".parse().unwrap();
         for choice in EngineChoice::all().chain([cut]) {
             let json = serde_json::to_string(&choice).unwrap();
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_choice_is_held_against_the_registry() {
+    fn engine_choices_are_checked_against_the_registry() {
         let why = |text: &str| text.parse::<EngineChoice>().unwrap_err();
         assert_eq!(
             why("gpu"),
@@ -285,7 +285,7 @@ mod tests {
             "the lockstep engine: unknown parameter `warps`; the engine has no parameters"
         );
         assert!(why("cuda:warps=99").contains("warps = 99: must be 1 to 32"));
-        // A recording may name what this program does not have.
+        // A recording may name an engine that this program does not have.
         assert!(serde_json::from_str::<EngineChoice>("\"quantum:qubits=3\"").is_ok());
         assert!(serde_json::from_str::<EngineChoice>("\"Quantum!\"").is_err());
     }

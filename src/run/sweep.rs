@@ -10,7 +10,7 @@ use crate::knn::{ProblemError, Setup};
 use crate::progress::Progress;
 use crate::text::{count, thousands};
 
-/// The lists to vary. An empty list keeps the base's value.
+/// The lists to vary. For an empty list, the base's value is used.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// The common settings.
@@ -304,7 +304,7 @@ impl Sweep {
     pub fn check(&self) -> Result<(), RunError> {
         let all = self.all_specs();
         let some = self.specs();
-        // If all runs are skipped, the first one says why.
+        // If all runs are skipped, checks all of them, so that the first one gives the reason.
         for spec in if some.is_empty() { all } else { some } {
             Setup::from(&spec).check_within(spec.engine.k_limit())?;
             if spec.queries == QuerySpec::Count(0) {
@@ -340,7 +340,7 @@ impl Sweep {
             };
             let cloud = match &loaded {
                 Some((source, cloud)) if *source == spec.data => Ok(Arc::clone(cloud)),
-                // Pass on only the cancel flag, as the bar counts runs.
+                // Passes on only the cancel flag, as the bar counts runs.
                 _ => cloud::load(&spec.data, spec.drop_nonfinite, &Quiet(progress))
                     .map(Arc::new)
                     .map_err(RunError::from),
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn every_combination_is_run_once_and_clouds_stay_together() {
+    fn combinations_are_unique_and_grouped_by_cloud() {
         let base = RunSpec { data: Source::Generate { spec: "uniform".to_owned(), seed: 1 }, ..spec() };
         let engines = vec![EngineChoice::Auto, EngineChoice::named(EngineId::new("kdtree"))];
         let q = [1, 2, 3].map(QuerySpec::Count).to_vec();
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn work_is_the_same_whatever_q_and_d_are() {
+    fn constant_work_adapts_n_to_q_and_d() {
         let q = [1, 4, 16].map(QuerySpec::Count).to_vec();
         let work = Some(Work { product: 1024, values: 512 });
         let sweep = Sweep { q, d: vec![2, 4], k: vec![3], work, ..uniform() };
@@ -465,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_the_points_that_there_are() {
+    fn k_shares_are_percentages_of_n() {
         let sweep = Sweep { n: vec![10, 1000], shares: vec![1, 50], ..uniform() };
         assert_eq!(generated(&sweep).iter().map(|(.., k)| *k).collect::<Vec<_>>(), [1, 5, 10, 500]);
         assert!(sweep.varies(Size::K) && sweep.varied().is_none());
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn n_is_halved_until_it_fits_and_that_is_said() {
+    fn n_is_halved_until_it_fits_and_reported() {
         let sweep = Sweep {
             n: vec![1 << 10, 1 << 20],
             q: vec![QuerySpec::Count(10)],
@@ -498,7 +498,7 @@ mod tests {
         // Of the device's 1 MiB, 2¹⁴ points need 256 KiB, and 8 rows of distances 512 KiB.
         assert_eq!(generated(&room(16 << 20, 1 << 20))[1].0, "uniform:n=16384,d=4");
         assert_eq!(generated(&room(16 << 20, 1 << 20))[0].0, "uniform:n=1024,d=4");
-        // At least as many points remain as queries are sampled.
+        // n is not reduced below the number of sampled queries.
         assert_eq!(
             generated(&room(0, 0)).iter().map(|(cloud, ..)| cloud.as_str()).collect::<Vec<_>>(),
             ["uniform:n=16,d=4"; 2]
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_engine_does_not_find_is_left_out_or_refused() {
+    fn unsupported_combinations_are_skipped_or_rejected() {
         let engines = EngineChoice::list("lockstep,bits").unwrap();
         let sweep = Sweep { k: vec![8, 2000], engines, ..uniform() };
         assert!(sweep.check().is_err());

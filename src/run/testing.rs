@@ -40,7 +40,7 @@ pub struct Script {
     pub extra_merges: u32,
     /// Limit of the first chunk in multiply-adds; a default otherwise.
     pub first_work: Option<u64>,
-    /// There is no profile.
+    /// The profiled build returns no profile.
     pub unprofiled: bool,
     /// Returns at once without searching.
     pub idle: bool,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::{Phase, RunRecord};
 use crate::knn::DeviceId;
 
-/// What the rows of warps belong to.
+/// The hardware unit of a row of warps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Place {
     /// A multiprocessor of a GPU, by its number (`%smid`).
@@ -18,7 +18,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// The name of one in labels and files.
+    /// A unit's name in labels and files.
     pub fn name(self, number: u32) -> String {
         match self {
             Self::Multiprocessor => format!("SM {number}"),
@@ -40,7 +40,7 @@ impl Place {
 pub struct Timeline {
     /// Phases timed by the host, a track per phase, in the order of a run.
     pub phases: Vec<PhaseTrack>,
-    /// What [`Self::multiprocessors`] are.
+    /// The kind of unit of each entry of [`Self::multiprocessors`].
     pub place: Place,
     /// The warps of the profiled build by multiprocessor, ascending; empty without a profile. On a CPU, by
     /// the threads that answered.
@@ -88,7 +88,7 @@ pub struct Multiprocessor {
 pub struct WarpTime {
     /// Start by the device's clock, aligned so that the first span begins with the profiled pass on the host.
     pub start_us: f64,
-    /// End of the last of its queries, likewise.
+    /// End of its last query, by the same clock.
     pub stop_us: f64,
     /// Queries of the run; a warp may own several consecutive ones, which start together.
     pub queries: Range<u32>,
@@ -165,7 +165,7 @@ struct Layout {
     of: Multiprocessor,
     /// Tracks whose last warp is still running when the newest one starts, by end time.
     busy: BinaryHeap<Reverse<Busy>>,
-    /// The other tracks, lowest first.
+    /// Tracks without a running warp, lowest first.
     free: BinaryHeap<Reverse<usize>>,
     /// Number of heap operations, for tests.
     #[cfg(test)]
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn warps_take_the_first_free_track_and_own_their_queries() {
+    fn warps_use_the_first_free_track_and_list_their_queries() {
         // Queries 0 and 1 share a warp; 2 runs in parallel; 3 follows 2 on its track; 4 is on another
         // multiprocessor.
         let spans = vec![
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn warps_that_all_overlap_are_laid_out_in_a_step_each() {
+    fn overlapping_warps_are_laid_out_in_linear_time() {
         const COUNT: u32 = 60_000;
         let warp = |at: u32, start_us: f64, stop_us: f64| WarpTime {
             start_us,
@@ -366,7 +366,7 @@ mod tests {
             layout.push(warp(at, f64::from(at), 1e6 + f64::from(at)));
         }
         assert_eq!((layout.of.tracks.len(), layout.steps), (COUNT as usize, COUNT as usize));
-        // All tracks are free then, and the first one is used.
+        // By then all tracks are free, and the first one is used.
         layout.push(warp(COUNT, 2e6, 3e6));
         assert_eq!((layout.of.tracks[0].len(), layout.steps), (2, 2 * COUNT as usize + 1));
         // Of two free tracks the lower one is used, even if the other became free earlier.
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_profile_there_are_no_multiprocessors() {
+    fn timelines_without_a_profile_have_no_multiprocessors() {
         let mut record = record(vec![span(0, 1, 0, 0)]);
         record.profile = None;
         let timeline = Timeline::of(&Arc::new(record));

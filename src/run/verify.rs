@@ -160,7 +160,7 @@ fn check(
 ) -> Result<(), RunError> {
     let (mut difference, mut equal) = (None, None);
     for (other, theirs) in before.iter().map(|(at, theirs)| (&verdicts[*at], theirs)) {
-        // Differing from a wrong answer is not an error.
+        // A difference from a wrong answer is not an error.
         if other.mismatch.is_some() {
             continue;
         }
@@ -245,7 +245,7 @@ fn first_counted_difference(a: &Answer, b: &Answer) -> Option<String> {
         if !a.measured.of(query).eq(b.measured.of(query)) {
             return Some(format!("query {query}: {}, and {}", counted(a), counted(b)));
         }
-        // Engines without a history have none for any query.
+        // Engines without a history have no entries for any query.
         if a.convergence.queries() == 0 && b.convergence.queries() == 0 {
             return None;
         }
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_answers_pass() {
+    fn matching_answers_pass() {
         let verdicts = verify(&problem(), &[], None, &mut engines(|_| Script::default()), &Silent).unwrap();
         assert_eq!(verdicts.len(), registry::ENGINES.len());
         for (verdict, equal_to) in
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_named_are_asked() {
+    fn only_named_engines_run() {
         let named = [KDTREE, CUDA, KDTREE].map(Method::new);
         let verdicts =
             verify(&problem(), &named, None, &mut engines(|_| Script::default()), &Silent).unwrap();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_that_failed_is_opened_anew() {
+    fn failed_devices_are_reopened() {
         let opened = std::sync::atomic::AtomicUsize::new(0);
         let mut engines = engines(move |_| {
             let first = opened.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn the_one_that_is_wrong_is_named() {
+    fn the_wrong_engine_is_named() {
         let broken = |kind| Script { wrong_query: (kind == LOCKSTEP).then_some(7), ..Script::default() };
         let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
         let wrong: Vec<_> = verdicts
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_are_compared() {
+    fn counter_mismatches_are_reported() {
         let broken = |kind| Script { extra_merges: u32::from(kind == LOCKSTEP), ..Script::default() };
         let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
         let twin = verdicts.iter().find(|verdict| verdict.engine == LOCKSTEP).unwrap();
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_of_other_parameters_are_not_compared() {
+    fn counters_of_different_parameters_are_not_compared() {
         let methods =
             ["warp-select:queue=2", "warp-select:queue=9"].map(|method| method.parse::<Method>().unwrap());
         let verdicts =
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn builds_are_compared() {
+    fn timed_and_counted_builds_are_compared() {
         let broken = |_| Script { wrong_when_counted: true, ..Script::default() };
         let verdicts = verify(&problem(), &[CUDA.into()], None, &mut engines(broken), &Silent).unwrap();
         let why = verdicts[0].mismatch.as_ref().unwrap();
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_run_is_told_and_no_mismatch() {
+    fn unavailable_engines_are_reported_without_a_mismatch() {
         let broken = |kind| Script { unavailable: kind == CUDA, ..Script::default() };
         let verdicts = verify(&problem(), &[], None, &mut engines(broken), &Silent).unwrap();
         assert_eq!(verdicts[0].not_run.as_deref(), Some("the test says so"));

@@ -59,7 +59,7 @@ const EVENTS: usize = 64;
 /// Numbers submissions, as the window may reuse job ids.
 type Ticket = u64;
 
-/// The ticket of no submission.
+/// Reserved: no submission has this ticket.
 const NOBODY: Ticket = 0;
 
 /// State shared by both sides.
@@ -240,7 +240,7 @@ mod tests {
         (Worker::spawn_with(engines, wake).unwrap(), wakes)
     }
 
-    /// Each job has as many rows as its id.
+    /// A job whose number of rows is its id.
     fn job(id: JobId) -> Job {
         Job { id, spec: spec(), cloud: squares(id as usize), query_cloud: None }
     }
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_tells_of_its_progress_and_its_end() {
+    fn jobs_report_progress_and_completion() {
         let (worker, wakes) = worker(slow());
         let began = Instant::now();
         worker.submit(job(100));
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_job_takes_the_place_of_the_old() {
+    fn a_new_job_replaces_the_previous_one() {
         let (worker, _) = worker(slow());
         worker.submit(job(1000));
         wait_until_running(&worker);
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_that_waits_when_a_new_job_comes_is_dropped() {
+    fn an_unread_result_is_dropped_when_a_new_job_arrives() {
         let (worker, wakes) = worker(Script::default());
         worker.submit(job(10));
         let began = Instant::now();
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancel_is_obeyed_and_the_next_job_runs() {
+    fn cancelling_stops_the_job_and_the_next_one_runs() {
         let script = slow();
         let calls = Arc::clone(&script.calls);
         let (worker, _) = worker(script);
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_waits_can_be_cancelled() {
+    fn waiting_jobs_can_be_cancelled() {
         let (worker, _) = worker(slow());
         worker.submit(job(1000));
         wait_until_running(&worker);
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_fails_the_job_and_not_the_thread() {
+    fn a_panic_fails_the_job_but_not_the_thread() {
         let (worker, _) = worker(Script { panic_after: Some(15), ..Script::default() });
         worker.submit(job(30));
         let events = until_end(&worker);
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_channel_makes_room_for_a_result() {
+    fn a_full_channel_still_delivers_the_result() {
         let (sender, events) = bounded(2);
         let wishes = Arc::new(Wishes::default());
         wishes.wanted.store(7, Ordering::Release);
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn dropping_cancels_and_joins() {
+    fn dropping_the_worker_cancels_and_joins() {
         let (worker, _) = worker(slow());
         worker.submit(job(1000));
         wait_until_running(&worker);

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use crate::jobs::Place;
 
-/// The error line of a call with a configuration, or how else it ended. The call is limited to ten seconds
-/// and 1 GB of memory.
+/// The error line of a call with a configuration, or a description of how it ended. The call is limited to
+/// ten seconds and 1 GB of memory.
 fn with_config(place: &Place, file: &str) -> String {
     let mut shell = Command::new("sh");
     shell

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Two groups on a line, a duplicate and an outlier; `kind` is missing in the last row.
+/// Two groups on a line, a duplicate and an outlier; the last row has no `kind`.
 const ROWS: &str = "x,kind\n0,a\n1,a\n1,b\n2,a\n10,b\n11,b\n12.5,b\n40,\n";
 
 fn place() -> Place {
@@ -24,7 +24,7 @@ fn column(path: &Path, name: &str) -> Vec<String> {
 fn each_analysis_writes_columns_and_a_summary_line() {
     let place = place();
     let all = "--density --lof --hubness --lid --labels kind --duplicates 0 --components --overlap other.csv";
-    // Mirrored, so that neighbours do not change.
+    // The same rows mirrored, so neighbours do not change.
     place.write("other.csv", "x\n0\n-1\n-1\n-2\n-10\n-11\n-12.5\n-40\n");
     let done = place.ok(&format!("analyse rows.csv --columns x -k 2 --engine lockstep {all} --out all.csv"));
     assert_eq!(done.stderr, "");

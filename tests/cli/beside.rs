@@ -21,7 +21,7 @@ fn columns_of_the_data_are_joined_to_neighbours() {
         let columns = json(&place.ok(&format!("info found.{ending} --json")).stdout)["columns"].to_string();
         assert!(columns.contains("zip_code") && columns.contains("file_rank"), "{columns}");
     }
-    // With a table of neighbours, and within a radius.
+    // The printed neighbours of one query and radius searches have the columns, too.
     let shown = place.ok(&format!("knn shops.csv rows:2 -k 2 {with}")).stdout;
     assert!(shown.contains("zip_code") && shown.contains("10001"), "{shown}");
     let near = place.ok(&format!("knn shops.csv rows:2 --radius 2 {with} -o -")).stdout;
@@ -128,7 +128,7 @@ fn row_queries_have_columns_of_the_data_file() {
     let [head, row] = head.lines().collect::<Vec<_>>()[..] else { panic!("{head}") };
     assert!(head.contains(",query_x,rank,") && head.ends_with(",file_query_x,file_file_query_x"), "{head}");
     assert_eq!(row, "0,0,3,0,0,0,0,4,5");
-    // With the list of one query's neighbours.
+    // The printed neighbours of one query have the columns, too.
     let shown = place.ok("knn shops.csv rows:2 --columns x -k 2 --with-query name").stdout;
     let lines: Vec<Vec<&str>> = shown.lines().map(|line| line.split_whitespace().collect()).collect();
     let first =

@@ -101,7 +101,7 @@ fn a_slower_program_fails_beyond_its_limit() {
     assert_eq!(compare("even", "triple", "250%").code, 0, "within the limit");
     let total = slower.stdout.lines().find(|line| line.starts_with("total")).unwrap();
     assert!(total.ends_with("slower") && total.contains("3.00×"), "{total}");
-    // Real times; the factor is three.
+    // These times are measured; only the factor of three is fixed.
     let thrice = compare("usual", "slow", "1%");
     assert!(thrice.stdout.contains("The same neighbours, to the bit"), "{}{}", thrice.stdout, thrice.stderr);
 }
@@ -245,7 +245,7 @@ fn outliers_are_excluded_and_missing_repeats_counted() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn runs_record_the_machine_and_compare_notes_other_load() {
+fn runs_record_the_machine_and_compare_notes_different_load() {
     let place = Place::new();
     place.ok("run --generate uniform:n=200,d=2 --queries 20 --k 3 --engine lockstep --repeats 3 --warmup 0 \
               --out a");

@@ -42,7 +42,7 @@ fn unwritable_outputs_are_refused_before_anything_is_read() {
 #[test]
 fn the_summary_is_printed_even_if_files_cannot_be_written() {
     let place = Place::new();
-    // A folder in the place of a file, which only writing detects.
+    // A folder with the name of the output file, which only writing detects.
     fs::create_dir_all(place.path("out/timings.csv")).unwrap();
     let done = place.call("run --generate uniform:n=20 --queries all --k 5 --engine kdtree --out out");
     assert_eq!(
@@ -130,7 +130,7 @@ fn invalid_picture_options_are_refused_before_the_work() {
 }
 
 #[test]
-fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
+fn failed_jobs_print_one_line_and_exit_with_1() {
     let place = Place::new();
     place.write("points.csv", POINTS);
     place.write("plane.csv", "x,y\n1,2\n");
@@ -186,7 +186,7 @@ fn a_job_that_fails_says_why_on_one_line_and_exits_with_1() {
 }
 
 #[test]
-fn wrong_usage_is_one_line_and_exits_with_2() {
+fn usage_errors_print_one_line_and_exit_with_2() {
     let place = Place::new();
     let cases = [
         ("run", "--generate <SPEC>"),
@@ -298,7 +298,7 @@ fn wrong_usage_is_one_line_and_exits_with_2() {
         ),
     ];
     for (args, expected) in cases {
-        // No notes about queries that are not run.
+        // There are no notes about queries that are not run.
         let done = place.call(args);
         assert_eq!((done.code, done.stderr), (2, format!("error: {expected}\n")), "{args}");
     }
@@ -335,7 +335,7 @@ fn a_closed_pipe_is_not_an_error() {
     child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
     assert_eq!((child.wait().unwrap().code(), stderr.as_str()), (Some(0), ""));
     place.ok("generate uniform:n=50,d=2 points.csv");
-    // More rows than a pipe buffers.
+    // The answer has more rows than a pipe buffers.
     place.ok("generate uniform:n=3000,d=2 cloud.csv");
     for args in [
         "knn cloud.csv -k 50 -o -",
@@ -350,7 +350,7 @@ fn a_closed_pipe_is_not_an_error() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!((output.status.code(), said.contains("error")), (Some(0), false), "{args}: {said}");
     }
-    // Closed before anything was written.
+    // The reader closes the pipe before anything is written.
     for args in [
         "knn points.csv --engine kdtree -o -",
         "knn points.csv --engine kdtree -o - --format arrow",
@@ -382,7 +382,7 @@ fn a_full_disk_is_an_error() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_failed_output_does_not_prevent_the_others() {
+fn a_failed_output_does_not_prevent_other_outputs() {
     let place = Place::new();
     std::os::unix::fs::symlink("/dev/full", place.path("n.csv")).unwrap();
     let done = place.call(
@@ -397,7 +397,7 @@ fn a_failed_output_does_not_prevent_the_others() {
 }
 
 #[test]
-fn a_folder_that_is_not_a_run_is_not_changed() {
+fn folders_that_are_not_runs_are_not_changed() {
     let place = Place::new();
     place.write("run.json", "{\"mine\": 1}");
     let refused = place.fails(1, "run --generate uniform:n=200,d=2 --queries 20 --k 3 --repeats 1 --out .");

@@ -10,7 +10,7 @@ fn place() -> Place {
 }
 
 #[test]
-fn the_nearest_are_written_in_any_format_or_printed() {
+fn neighbours_are_written_in_any_format_or_printed() {
     let place = place();
     let csv = "query,query_row,rank,index,squared_distance,distance\n0,3,0,1,1,1\n0,3,1,0,4,2\n1,1,0,0,1,1\n\
                1,1,1,3,1,1\n";
@@ -122,7 +122,7 @@ fn all_points_within_a_radius_are_listed() {
 #[test]
 fn answers_larger_than_memory_are_streamed_or_refused() {
     let place = place();
-    // 400 million neighbours, 3.2 GB.
+    // The answer has 400 million neighbours and needs 3.2 GB.
     place.ok("generate uniform:n=20000,d=2 many.npy");
     let limited = |rest: &str| {
         let knn = format!(
@@ -342,7 +342,7 @@ fn sampled_queries_are_identified_in_the_output() {
 }
 
 #[test]
-fn self_first_puts_the_own_row_before_its_duplicates() {
+fn self_first_puts_the_querys_row_before_its_duplicates() {
     let place = Place::new();
     place.write("same.csv", "x\n5\n5\n5\n5\n6\n");
     let indices = |args: &str| {
@@ -409,7 +409,7 @@ fn standard_input_is_read_in_every_format() {
     }
     let (code, found, said) = piped(&place, "knn line.csv - -k 1 --engine kdtree -o -", b"x\n8\n-3\n");
     assert_eq!((code, String::from_utf8(found).unwrap().lines().nth(2)), (0, Some("1,1,0,4,1,1")), "{said}");
-    // As a redirected file and as a pipe.
+    // Standard input may be a redirected file or a pipe.
     #[cfg(unix)]
     {
         let (code, found, said) = piped(&place, &format!("knn /dev/stdin {search}"), &read("line.csv"));
@@ -447,7 +447,7 @@ fn standard_output_can_be_read_back_in_every_format() {
         let (code, bytes, said) = piped(&place, &format!("{search} -o - --format {format}"), b"");
         assert_eq!((code, said.as_str()), (0, ""), "{format}");
         fs::write(place.path(&format!("printed.{format}")), bytes).unwrap();
-        // As an answer with distances.
+        // `verify` reads the printed neighbours.
         let verified = place
             .ok(&format!(
                 "verify --input line.csv --queries all --k 3 --engine kdtree --reference printed.{format}"
@@ -508,7 +508,7 @@ fn graphs_are_written_directed_symmetrised_or_mutual() {
             .stderr
             .contains("k = 6 exceeds the 5 other points: ranks from 5 on are empty")
     );
-    // One file by two paths.
+    // Both paths name the same file.
     assert!(
         place
             .fails(2, "knn line.csv -k 2 --graph ./one.csv -o one.csv")

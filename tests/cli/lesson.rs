@@ -37,7 +37,7 @@ fn a_lesson_is_written_without_a_window() {
     // A second run writes the same bytes.
     place.ok("lesson --lesson merge --k 64 --out again");
     assert_eq!(fs::read_to_string(place.path("again/steps.jsonl")).unwrap(), steps);
-    // A page alone, and one with other files.
+    // Writes the page alone, then together with other files.
     place.ok("lesson --lesson sort --html one.html");
     let page = fs::read_to_string(place.path("one.html")).unwrap();
     assert!(
@@ -160,7 +160,7 @@ fn a_file_can_be_the_data_of_a_lesson() {
         ("lesson --engine cuda --width 16 --out x", "width = 16: a GPU's warp has 32 lanes (--width 32)"),
         (
             "lesson --lesson wide --input cloud.csv --out x",
-            "--input, --generate: lesson wide has data of its own; use --lesson yours or order",
+            "--input, --generate: lesson wide has its own data; use --lesson yours or order",
         ),
         ("lesson --query 3 --out x", "--query, --metric, --order: add a cloud with --input or --generate"),
     ];
@@ -178,7 +178,7 @@ fn a_file_can_be_the_data_of_a_lesson() {
 /// The order of the file's rows is compared with the lesson's own orders. Rows that approach the query one by
 /// one are slow.
 #[test]
-fn the_order_of_a_file_is_compared_with_others() {
+fn file_order_is_compared_with_other_orders() {
     let place = Place::new();
     let rows: String = (0..2000).map(|row| format!("{row},0.5\n")).collect();
     place.write("line.csv", &format!("x,y\n{rows}"));
@@ -289,7 +289,7 @@ fn selectors_have_lessons() {
 
 /// With a warp of 32 lanes, the lesson counts the same merges as the engine.
 #[test]
-fn the_lesson_counts_what_the_engine_does() {
+fn lesson_steps_match_the_engines_counters() {
     let place = Place::new();
     place.ok("lesson --lesson warp-select --k 64 --width 32 --seed 5 --out wide");
     let lines: Vec<Value> =

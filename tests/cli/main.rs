@@ -57,9 +57,9 @@ impl Place {
     fn command(&self, args: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_warpscope"));
         command.current_dir(self.0.path()).args(args.split_whitespace());
-        // As on a server; otherwise graphics libraries print messages.
+        // There is no display, as on a server; otherwise graphics libraries print messages.
         command.env_remove("XDG_RUNTIME_DIR").env_remove("WAYLAND_DISPLAY");
-        // Without the configuration of the user who runs the tests.
+        // The configuration of the user who runs the tests is ignored.
         command.env("WARPSCOPE_CONFIG", "").env("XDG_CONFIG_HOME", self.path("no config"));
         command
     }
@@ -614,7 +614,7 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
         text.contains("The same neighbours, to the bit (50 queries, 8 ranks each).") && !text.contains("job"),
         "{text}"
     );
-    // A folder against a recording, in both orders.
+    // Compares a folder with a recording, in both orders.
     assert!(place.ok("compare a same.warpscope").stdout.contains("The same neighbours, to the bit"));
     assert!(place.ok("compare same.warpscope a").stdout.contains("The same neighbours, to the bit"));
     let refused = |b: &str, args: &str, names: &str, neighbors: &str| {
@@ -667,7 +667,7 @@ fn different_jobs_are_not_ranked_and_folders_are_compared_for_agreement() {
     fs::write(place.path("same/neighbors.npz"), &found).unwrap();
     let text = place.ok("compare a same").stdout;
     assert!(
-        text.contains("1 of 50 queries, 8 ranks each: other neighbours, all at equal distances."),
+        text.contains("1 of 50 queries, 8 ranks each: different neighbours, all at equal distances."),
         "{text}"
     );
     fs::remove_file(place.path("same/neighbors.npz")).unwrap();
@@ -711,7 +711,7 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
     let done = place.ok(search).stdout;
     assert!(
         done.contains(
-            "reference answers agree with the oracle: 2 queries, 0 other indices at a tie: b.hdf5:neighbors"
+            "reference answers agree with the oracle: 2 queries, 0 ties resolved differently: b.hdf5:neighbors"
         ),
         "{done}"
     );
@@ -796,7 +796,7 @@ fn written_neighbours_are_verified_for_every_kind_of_query() {
         "the file answers 7 queries, but this job has 3 queries (from 8 rows); pass the --queries and \
          --seed it was made with: all.csv"
     );
-    // The same number of answers, for other queries.
+    // The file has the right number of answers, but to other queries.
     place.ok("run --generate uniform:n=50 --queries 20 --k 3 --engine lockstep --repeats 1 --warmup 0 \
               --neighbors drawn.csv");
     let others = place.call(
@@ -881,7 +881,7 @@ fn a_window_without_a_display_does_not_wait_for_input() {
     for args in ["gui two.json --png a.png", "gui two.json --frames 2", "gui two.json --frames 2 --png a.png"]
     {
         let error = place.fails(1, args);
-        // Without a graphics adapter, that is the error.
+        // On machines without a graphics adapter, the error is about that instead.
         let expected =
             "several clouds: choose one with FILE:NAME; available: `first` (3 × 2), `second` (2 × 2): ";
         assert!(

@@ -156,7 +156,7 @@ fn defaults_come_from_a_file_and_the_command_line_wins() {
     assert!(place.ok("run --help --config w.toml").stdout.contains("[default: 7]"));
     // A flag before the command makes no difference.
     assert!(place.ok("--quiet run --help --config w.toml").stdout.contains("[default: 7]"));
-    // The environment variable, and the user's own file.
+    // Defaults also come from the environment variable and from the user's own file.
     let by_variable = place.command(run).env("WARPSCOPE_CONFIG", "w.toml").output().unwrap();
     assert_eq!(json(&String::from_utf8(by_variable.stdout).unwrap())["spec"]["k"], 7);
     #[cfg(target_os = "linux")]
@@ -272,7 +272,7 @@ fn every_json_has_a_schema_version() {
     }
     let written = json(&fs::read_to_string(place.path("out/run.json")).unwrap());
     assert_eq!(written["schema_version"], 1);
-    // The list above contains every command with --json.
+    // Checks that the list above contains every command that has --json.
     for name in commands(&place).iter().filter(|name| *name != "help") {
         let takes = place.ok(&format!("{name} --help")).stdout.contains("--json");
         let known = ["run", "knn", "verify", "analyse", "recall", "compare", "info", "devices"]

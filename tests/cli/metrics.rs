@@ -19,7 +19,7 @@ fn directions(place: &Place, name: &str, n: usize) -> Vec<Vec<f64>> {
 }
 
 #[test]
-fn cosine_is_half_of_the_squared_chord() {
+fn cosine_distance_is_half_the_squared_chord() {
     let place = Place::new();
     let rows = directions(&place, "rows.csv", 60);
     place.ok("knn rows.csv -k 8 --metric cosine -o cosine.csv");

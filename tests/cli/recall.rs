@@ -112,11 +112,11 @@ fn recall_uses_the_metric_of_the_answers() {
             format!("ANSWERS: the answers use metric cosine, but --metric is l2; drop --metric: {name}")
         );
     }
-    // An answer without a stored metric takes that of the command or of the truth.
+    // Without a stored metric, the metric of the command or of the truth applies.
     place.ok(&format!("run {search} --k 2 --metric cosine --warmup 0 --repeats 1 --neighbors cosine.npy"));
     assert!(mean(&format!("cosine.npy {search}")) < 1.0, "by l2");
     assert_eq!(mean(&format!("cosine.npy {search} --truth cosine.parquet")), 1.0);
-    // Metrics stored in a run's folder and in a recording.
+    // The metrics stored in a run's folder and in a recording are used.
     place.ok(&format!(
         "run {search} --k 2 --metric angular --exclude-self --warmup 0 --repeats 1 --out folder --record \
          run.warpscope"

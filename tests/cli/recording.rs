@@ -109,7 +109,7 @@ fn a_damaged_recording_gives_a_one_line_error() {
     place.ok("run --generate uniform:n=500,d=3 --queries all --k 3 --warmup 0 --repeats 4 --engine \
               lockstep --record one.warpscope");
     let whole = fs::read(place.path("one.warpscope")).unwrap();
-    // Damage in the points, which neither command reads.
+    // The damage is in the points, which neither command reads.
     let mut flipped = whole.clone();
     let name = b"clouds/0/points.npy";
     let points = flipped.windows(name.len()).position(|window| window == name).unwrap();

@@ -4,7 +4,7 @@
 use super::*;
 
 #[test]
-fn exact_checks_the_values_of_the_file() {
+fn f64_checks_the_values_of_the_file() {
     let place = Place::new();
     // From row 0, row 1 is farther than row 2 by less than f32 resolves.
     place.write("close.csv", "x\n0\n1.000000001\n1\n1e9\n");
@@ -35,7 +35,7 @@ fn exact_checks_the_values_of_the_file() {
     assert_eq!(report["agreed"], true, "the search uses f32");
     assert_eq!(json(&place.ok(&format!("{verify} --json")).stdout)["file_values"], Value::Null);
     let two = place.ok(&format!("{verify} --f64").replace("--k 1", "--k 2")).stdout;
-    assert!(two.contains("1 of 1 query differ, ties aside, all in order only"), "{two}");
+    assert!(two.contains("1 of 1 query differ, ties aside, all only in order"), "{two}");
     place.ok("generate uniform:n=300,d=3 cloud.npy");
     let same = place.ok("verify --input cloud.npy --queries all --k 3 --engine kdtree --f64").stdout;
     assert!(same.contains("of 300 queries are the same, ties aside"), "{same}");
@@ -134,7 +134,7 @@ fn answers_are_verified_on_their_own_columns() {
             .fails(1, "verify --input holes.csv --columns 0-2 --queries all --k 2 --engine kdtree")
             .contains("weight")
     );
-    // A cloud without these columns is searched with its own.
+    // A cloud without these columns is searched with its default columns.
     place.write("others.csv", "a,b\n0,0\n3,0\n1,0\n9,9\n");
     let others =
         place.ok("verify --input others.csv --engine kdtree --queries all --k 2 --reference found.parquet");
@@ -198,7 +198,7 @@ fn the_recall_of_a_reference_is_reported() {
     let done = place.call(verify);
     assert_eq!(done.code, 1);
     let told = "reference answers WRONG: recall@2 0.8333: 1 of 3 queries has a neighbour outside the true \
-                2; 1 more in the wrong order; in the others, 0 other indices at a tie: answers.csv\n";
+                2; 1 more in the wrong order; in the others, 0 ties resolved differently: answers.csv\n";
     assert!(done.stdout.ends_with(told), "{}", done.stdout);
     assert!(
         done.stderr.starts_with("error: wrong reference answers: query 1, rank 1: row 4 at squared distance"),

@@ -198,7 +198,7 @@ pub fn answer_with(engine: &mut dyn Engine, problem: &Problem, parameters: &Para
         }
     }
     search.download(&mut answer.neighbors).unwrap_or_else(|error| panic!("{error}"));
-    // Cached work took no time.
+    // Cached setup is not timed.
     assert!(search.resident() || !search.setup_ms().is_empty());
     answer
 }

@@ -51,7 +51,7 @@ pub fn until(window: &mut Window, what: &str, mut done: impl FnMut(&App) -> bool
     loop {
         window.step();
         if done(window.state()) {
-            // Once more, to draw the new state.
+            // Two more frames draw the new state.
             window.run_steps(2);
             return;
         }

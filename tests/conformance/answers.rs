@@ -25,7 +25,7 @@ fn check(subjects: &[Subject], cases: impl IntoIterator<Item = Case>) {
 }
 
 pub fn every_k_and_d(subjects: &[Subject]) {
-    // Up to some number of points `cuda-split` collects them all; beyond it takes a sample first.
+    // Below a limit, `cuda-split` collects all points; above it, it takes a sample first.
     let n = if on_gpu(subjects) { vec![5000, 40_001] } else { vec![1500] };
     let limits = subjects.iter().map(|subject| subject.engine.limits);
     let reached = |limit: usize, most: usize| {

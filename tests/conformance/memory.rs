@@ -80,7 +80,7 @@ fn memory_estimates_cover_allocations() {
                 match outcome {
                     Err(EngineError::Memory { needed, free, .. }) => assert!(needed > free, "{subject}"),
                     Err(error) => panic!("{subject}: q = {q}, d = {dims}: accepted, then failed: {error}"),
-                    // By another algorithm, or in smaller tiles.
+                    // The engine uses another algorithm, or smaller tiles.
                     Ok((less, _)) => {
                         assert!(less < used, "{subject}: q = {q}, d = {dims}: {less} bytes of {left}")
                     }

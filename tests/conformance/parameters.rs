@@ -83,7 +83,7 @@ pub fn enumerated_values_give_the_same_bits(subjects: &[Subject]) {
 pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
     for subject in subjects.iter().filter(|subject| !subject.engine.parameters.is_empty()) {
         let mut engine = subject.open();
-        // Few dimensions, and enough for other kernels to be used.
+        // Few dimensions, and enough of them that other kernels are used.
         for dims in [2, 5] {
             let problem = build_problem(&Case {
                 n: 5003,
@@ -128,7 +128,8 @@ pub fn every_value_gives_the_same_bits(subjects: &[Subject]) {
                         same_counts(&found, &expected, &what);
                     }
                 }
-                // Some values may apply only to other numbers of dimensions, but not all.
+                // Some values may apply only to other numbers of dimensions, but at least one must apply
+                // here.
                 assert!(taken > 0, "{subject}: no value of {} is accepted with d = {dims}", parameter.name);
             }
         }

@@ -81,7 +81,7 @@ pub fn memory_is_checked_before_the_start(subjects: &[Subject]) {
             // 313 GiB: more than any current GPU.
             (313 << 30) / (8 * k)
         } else {
-            // All of the host's memory; only Linux reports it.
+            // These answers need all of the host's memory, which only Linux reports.
             let Ok(meminfo) = std::fs::read_to_string("/proc/meminfo") else { continue };
             let total = meminfo
                 .split_whitespace()

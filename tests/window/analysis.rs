@@ -63,7 +63,7 @@ fn one_click_analyses_all_rows() {
 }
 
 #[test]
-fn menu_commands_show_their_result_in_the_pane() {
+fn menu_commands_open_the_pane_with_the_result() {
     let mut window = window(small);
     press(&mut window, "Run");
     until(&mut window, "the run", |app| app.session().answered.is_some() && !app.is_busy());
@@ -146,7 +146,7 @@ fn rows_are_compared_with_another_file() {
     until(&mut window, "the first answer", |app| {
         app.session().columns.is_some() && app.session().answered.is_some() && !app.is_busy()
     });
-    // The same rows, rotated: the same neighbours.
+    // The same rows, rotated, have the same neighbours.
     let text = std::fs::read_to_string(&path).expect("text");
     let turned: String = text
         .lines()
@@ -167,7 +167,7 @@ fn rows_are_compared_with_another_file() {
         )
     });
 
-    // Rows 0 and 1, and one close to row 2.
+    // The test file has rows 0 and 1, and one row close to row 2.
     let test = folder.path().join("test.csv");
     let row = |line: usize| {
         text.lines()

@@ -95,7 +95,7 @@ fn a_typed_path_opens() {
 }
 
 #[test]
-fn settings_of_a_file_do_not_apply_to_another_typed_path() {
+fn file_settings_do_not_apply_to_another_path() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();
     let (path, other) = (path("one.csv"), path("other.csv"));
@@ -210,7 +210,7 @@ fn rows_of_a_run_are_answered_from_the_run() {
     assert_eq!(answered.row(), 123);
     assert_right(&window);
 
-    // Another k needs a new answer.
+    // A different k needs a new answer.
     fill(&mut window, "k", "3");
     window.state_mut().send(Action::PickRow(77));
     until(&mut window, "an answer", |app| {
@@ -449,7 +449,7 @@ fn queries_can_come_from_a_file() {
 }
 
 #[test]
-fn exports_equal_what_is_shown() {
+fn exports_match_the_display() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut window = window(|state| {
         small(state);
@@ -774,7 +774,7 @@ fn panes_match_their_snapshots() {
 #[test]
 fn the_window_is_drawn_without_a_display() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Fonts lack some of the characters that names may contain.
+    // The file's name has a character that the fonts lack.
     let data = folder.path().join("🦀 data.csv");
     let rows: Vec<String> = (0..400).map(|i| format!("{},{}", (i * 37) % 101, (i * 61) % 97)).collect();
     std::fs::write(&data, format!("x,y\n{}\n", rows.join("\n"))).expect("a file");
@@ -805,7 +805,7 @@ fn the_window_is_drawn_without_a_display() {
 
 /// An engine without convergence shows no theory curve: for this many points `auto` chooses the k-d tree.
 #[test]
-fn the_window_is_drawn_without_a_display_whichever_engine_answers() {
+fn the_window_is_drawn_without_a_display_for_any_engine() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path().join("data.csv");
     let rows: Vec<String> =
@@ -910,7 +910,7 @@ fn scroll_over(window: &mut Window, place: egui::Rect) {
 }
 
 #[test]
-fn a_menu_that_is_taller_than_the_window_scrolls() {
+fn menus_taller_than_the_window_scroll() {
     let mut window: Window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
         let state = State { hints: false, ..State::default() };
         App::with_state(cc, state).expect("a thread for the worker")
@@ -975,7 +975,7 @@ fn menus_in_the_window_scroll_too() {
 }
 
 #[test]
-fn a_file_with_several_clouds_asks_which() {
+fn files_with_several_clouds_ask_for_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.npz");
     std::fs::write(&path, two_arrays()).expect("a file");
@@ -989,7 +989,7 @@ fn a_file_with_several_clouds_asks_which() {
         "a question is not an error"
     );
 
-    // Closing it changes nothing; opened again, arrow keys choose.
+    // Closing the dialog changes nothing; when it is opened again, arrow keys choose.
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
     assert!(window.state().session().parts.is_none() && window.state().session().cloud.is_none());
@@ -1009,7 +1009,7 @@ fn a_file_with_several_clouds_asks_which() {
         window.state().state().draft.path
     );
 
-    // As queries, with the pointer.
+    // Asks the same question about a file of queries, answered with the pointer.
     press(&mut window, "A file");
     fill(&mut window, "Query file", path.to_str().expect("a plain path"));
     press(&mut window, "Run");

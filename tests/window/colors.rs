@@ -94,7 +94,7 @@ fn a_column_of_texts_colours_points_and_its_legend_selects_them() {
     assert_eq!(selection.rows().iter().copied().collect::<Vec<u32>>(), (66..78).collect::<Vec<u32>>());
     assert_eq!(selection.by(), "kind = k11");
 
-    // Numbers from the same file; one row lacks a value.
+    // Colours by numbers from the same file; one row lacks a value.
     choose(&mut window, "Column that colours", "size");
     until(
         &mut window,
@@ -146,7 +146,7 @@ fn dragging_over_the_histogram_selects_by_value() {
         selection.by()
     );
 
-    // The same limits, typed.
+    // Types the same limits.
     window.get_by_label("Select…").click();
     window.run_steps(3);
     window.get_by_label("About the bottom 10 %").click();
@@ -385,7 +385,7 @@ fn the_scrubber_shows_earlier_bounds() {
 }
 
 #[test]
-fn an_engine_that_counts_nothing_says_so() {
+fn engines_without_counters_show_an_explanation() {
     let mut window = window(|state| {
         plane(state);
         state.draft.engine = EngineChoice::named(EngineId::new("kdtree"));
@@ -429,7 +429,7 @@ fn points_are_first_shown_in_the_colours_of_their_file() {
     until(&mut window, "the file's colours", |app| app.state().color.by == ColorBy::FileColors);
     let shown = channel(&mut window);
     assert_eq!((shown.text(3).as_deref(), shown.missing), (Some("red 12, green 243, blue 7"), 0));
-    // No colours once chosen stays chosen when the file is reopened; another file shows its own.
+    // Choosing no colours is remembered when the file is reopened; another file shows its own.
     choose(&mut window, "Colour by", "nothing");
     window.state_mut().send(Action::OpenPath(path.clone()));
     window.run_steps(20);

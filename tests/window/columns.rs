@@ -52,7 +52,7 @@ fn column_roles_follow_the_table_and_persist() {
     let mut window = window(small);
     open(&mut window, &path, 40, 4);
     press(&mut window, "Columns…");
-    // As inferred: a class by its heading, a name by its unique values.
+    // Roles are inferred: a class by its heading, a name by its unique values.
     window.get_by_label_contains("4 coordinates, label class, name v");
     until(&mut window, "the first rows", |app| app.tasks() == 0);
     window.get_by_label("0, 0.5, 1, 1.5");
@@ -90,7 +90,7 @@ fn column_roles_follow_the_table_and_persist() {
     });
     check(&window);
 
-    // Another file, then this one again.
+    // Opens another file, then this one again.
     open(&mut window, &other, 3, 2);
     assert!(window.state().session().roles.sentence().is_none());
     open(&mut window, &path, 40, 3);
@@ -99,7 +99,7 @@ fn column_roles_follow_the_table_and_persist() {
     });
     check(&window);
 
-    // Also if its path is typed.
+    // Typing the path has the same effect.
     open(&mut window, &other, 3, 2);
     fill(&mut window, "Path", path.to_str().expect("a plain path"));
     press(&mut window, "Load");
@@ -109,7 +109,7 @@ fn column_roles_follow_the_table_and_persist() {
     });
     check(&window);
 
-    // A session stores it, even without settings of the file.
+    // A session stores the roles, even without settings of the file.
     let kept = window.state().put_down().expect("a session");
     let mut again = crate::driven::window(small);
     again.state_mut().pick_up(&kept);
@@ -178,7 +178,7 @@ fn many_columns_can_be_set_at_once() {
     press(&mut window, "Columns…");
     press(&mut window, "All numbers");
     window.get_by_label_contains("784 coordinates");
-    // Closing it changes nothing.
+    // Closing the dialog changes nothing.
     window.key_press(egui::Key::Escape);
     window.run_steps(3);
     assert!(window.state().session().columns_dialog.is_none());
@@ -205,7 +205,7 @@ fn a_file_with_unusable_rows_opens_after_one_question() {
     }
     assert!(window.state().session().log.trouble().is_none(), "a question is not an error");
 
-    // Closing it shows the error, which names the other remedy.
+    // Closing the dialog shows the error, which names the other remedy.
     press(&mut window, "Close");
     assert!(window.state().session().unusable.is_none() && window.state().session().cloud.is_none());
     let said = window.state().session().log.trouble().map(|entry| entry.text.clone()).expect("an error");

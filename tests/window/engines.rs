@@ -37,14 +37,14 @@ fn all_engines_answer_in_turn_and_agree() {
     assert!(times.is_sorted(), "the fastest first: {times:?}");
     window.get_by_label(&format!("All {here} engines gave the same neighbours, bit for bit."));
     assert_eq!(window.query_all_by_label("equal").count(), here);
-    // They are in the list of runs, like single runs.
+    // The comparison's runs appear in the list of runs.
     assert!(window.state().session().runs.runs().len() >= here);
-    // One of them again.
+    // Runs one engine again.
     press(&mut window, "Run again kdtree");
     until(&mut window, "its answer", |app| app.session().contest.under_way().is_none() && !app.is_busy());
     assert_eq!(window.state().session().contest.answers().len(), here);
     window.get_by_role_and_label(Role::ComboBox, "Longest time of an engine");
-    // All again: the new comparison contains no old answers.
+    // Compares all engines again: the new comparison contains no old answers.
     press(&mut window, &format!("Compare {here} engines"));
     assert!(window.state().session().contest.answers().len() < here);
     press(&mut window, "Stop");
@@ -66,7 +66,7 @@ fn an_engine_page_describes_its_memory() {
     );
     window.get_by_label("Registers");
     window.get_by_label("What can be chosen");
-    // Its source files can be read there.
+    // The page shows the engine's source files.
     let files: Vec<_> =
         registry::find("bits".parse().expect("a name")).expect("an engine").code.iter().collect();
     assert_eq!(files[0].path, "cuda/select/bits.cuh");
@@ -74,7 +74,7 @@ fn an_engine_page_describes_its_memory() {
     window.get_by_label(&format!("cuda/select/bits.cuh, {lines} lines")).click_accesskit();
     window.run_steps(30);
     window.get_by_label(&format!("   1  {}", files[0].text.lines().next().expect("a line")));
-    // Scrolled out of sight above.
+    // The button was scrolled out of sight, so a pointer could not click it.
     window.get_by_role_and_label(Role::Button, "Read docs/selection.md").click_accesskit();
     window.run_steps(3);
     assert_eq!(window.state().session().manual.as_ref().map(|manual| manual.sought.as_str()), Some("bits"));

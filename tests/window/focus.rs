@@ -162,7 +162,7 @@ fn key(window: &mut Window, key: Key) {
 #[test]
 fn enter_and_arrows_work_like_clicks() {
     let mut window = sized([1280.0, 900.0], |state| state.color.by = ColorBy::Axis(0));
-    // The middle of Plane.
+    // In Plane, arrows move the view and Enter queries the point in its middle.
     let before = window.state().session().picked;
     focus(&mut window, Role::Canvas, "Plane of points");
     for _ in 0..2 {
@@ -174,7 +174,7 @@ fn enter_and_arrows_work_like_clicks() {
     });
     assert!(window.state().state().plane.window.is_some(), "the arrows moved the view");
 
-    // A bin of the histogram.
+    // In a histogram, Enter selects the bin under the cursor.
     let histogram = window
         .get_all_by_role(Role::Button)
         .filter_map(|node| node.accesskit_node().label())
@@ -187,7 +187,7 @@ fn enter_and_arrows_work_like_clicks() {
     key(&mut window, Key::Space);
     until(&mut window, "another part", |app| app.session().selection.by() != first);
 
-    // Rows of Neighbours.
+    // In Neighbours, arrows select rows.
     window.state_mut().send(Command::SelectNone);
     window.state_mut().send(Command::Show(PaneKind::Neighbors));
     window.run_steps(5);
@@ -217,7 +217,7 @@ fn enter_and_arrows_work_like_clicks() {
     window.run_steps(4);
     assert_eq!(window.state().session().selection.rows().len(), 2);
 
-    // A bar of Counts.
+    // In Counts, Enter selects the queries of a bar.
     window.state_mut().send(Command::SelectNone);
     window.state_mut().send(Command::Show(PaneKind::Merges));
     window.run_steps(5);

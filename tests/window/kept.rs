@@ -38,7 +38,7 @@ fn until_begun(window: &mut Window) {
 }
 
 #[test]
-fn two_failed_starts_are_followed_by_a_clean_one() {
+fn two_failed_starts_lead_to_a_clean_start() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = place.path();
     keep_small(folder);
@@ -63,7 +63,7 @@ fn two_failed_starts_are_followed_by_a_clean_one() {
     assert!(std::fs::read_to_string(aside).expect("it is set aside").contains("sphere:n=300"));
     drop(window);
 
-    // It was closed; the harness does not signal that.
+    // The window was closed; the harness does not signal that.
     kept::begin(folder).start.over();
     keep_small(folder);
     let mut window = begun(folder);
@@ -91,7 +91,7 @@ fn recent_files_of_all_windows_are_kept() {
     }
     drop(windows);
     let mut window = begun(&folder);
-    // What the last closed window showed.
+    // The next start shows the file of the window that was closed last.
     until(&mut window, "the file", |app| app.session().cloud.as_ref().is_some_and(|cloud| cloud.len() == 3));
     assert_eq!(window.state().state().recent, [two, one]);
 }

@@ -131,7 +131,7 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
     for text in &seen {
         // Numbers of Timings count as table cells, because their length varies with the run.
         let number = text.text.starts_with(|c: char| c.is_ascii_digit());
-        // In the strip below the views, or on their right.
+        // Panes are below the views, or on their right.
         let among_panes =
             text.clip.left() > 640.0 || text.clip.top() > 0.55 * window.ctx.content_rect().height();
         let in_table = (table || number) && among_panes && text.rect.left() > text.clip.left() - SLACK;
@@ -141,7 +141,7 @@ fn wrong(window: &Window, from: From, table: bool) -> BTreeSet<String> {
         if text.broken {
             wrong.insert(format!("broken within a word: {}", text.text));
         }
-        // Titles of tabs get arrows if there is no room for all.
+        // The tab bar scrolls with arrows if its titles do not fit.
         let is_tab = PaneKind::ALL.iter().any(|pane| pane.title() == text.text);
         let cut =
             text.rect.left() < text.clip.left() - SLACK || text.rect.right() > text.clip.right() + SLACK;
@@ -253,7 +253,7 @@ fn neighbours_are_labelled_with_their_names() {
 }
 
 #[test]
-fn labels_as_long_as_german_ones_fit() {
+fn labels_of_german_length_fit() {
     let found = look_everywhere(GERMAN, 1.0);
     assert!(found.is_empty(), "{}", found.into_iter().collect::<Vec<_>>().join("\n"));
 }

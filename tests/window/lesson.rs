@@ -73,7 +73,7 @@ fn the_status_line_omits_the_explorer_during_a_lesson() {
 /// The lesson on orders uses its own points, or those of the open cloud, with the order of the file's rows as
 /// a further order.
 #[test]
-fn the_order_of_the_open_cloud_is_compared_with_others() {
+fn the_open_clouds_order_is_compared_with_other_orders() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);
@@ -184,7 +184,7 @@ fn keys_step_forward_and_back_exactly() {
 }
 
 #[test]
-fn it_plays_pauses_and_changes_speed() {
+fn the_player_plays_pauses_and_changes_speed() {
     let mut window = on_lesson("search");
     let start = position(&window);
     let speed = window.state().state().lesson.speed;
@@ -203,7 +203,7 @@ fn it_plays_pauses_and_changes_speed() {
 }
 
 #[test]
-fn a_click_on_curve_layer_and_scrubber_goes_there() {
+fn clicks_on_curve_layer_and_scrubber_seek() {
     let mut window = on_lesson("search");
     key(&mut window, Key::End);
     let end = position(&window);
@@ -443,7 +443,7 @@ fn a_query_of_a_file_survives_the_next_run() {
         )
     };
     let before = found(&mut window);
-    // Another run, with other queries and another metric.
+    // Makes another run, with other queries and another metric.
     let mut draft = window.state().state().draft.clone();
     (draft.queries, draft.metric) = (QueryKind::Rows, Metric::Angular);
     draft.query_rows = "5".to_owned();
@@ -659,7 +659,7 @@ fn snapshot(window: &mut Window, title: &str, failures: &mut Vec<String>) {
 #[test]
 fn lessons_match_their_snapshots_at_each_level() {
     let mut failures = Vec::new();
-    // Small, and only the picture, because there are many.
+    // Snapshots are small and show only the picture, because there are many.
     let mut window = drawn([640.0, 400.0], Look::Light, 1.0);
     for lesson in &LESSONS {
         open(&mut window, lesson.id);

@@ -53,7 +53,7 @@ fn a_step_forward_animates_for_a_quarter_of_a_second() {
     assert!(is_moving(window.state()));
     window.run_steps(ALL);
     assert!(!is_moving(window.state()));
-    // Then the window stops repainting.
+    // After the motion, the window stops repainting.
     assert!(window.try_run().is_ok(), "the window keeps repainting");
 }
 

@@ -75,7 +75,7 @@ fn on_map(window: &Window, at: Option<[f32; 2]>) -> Pos2 {
 }
 
 #[test]
-fn the_query_is_dragged_and_the_step_stays() {
+fn dragging_the_query_keeps_the_step() {
     for id in ["search", "yours", "warp-select"] {
         let mut window = on_lesson(id);
         for _ in 0..3 {
@@ -103,7 +103,7 @@ fn the_query_is_dragged_and_the_step_stays() {
             "exports must mention it"
         );
         assert!(window.state().state().lesson.has_dragged);
-        // Ctrl+Z, at the same step as before.
+        // Ctrl+Z restores the query and keeps the step.
         window.remove_cursor();
         window.key_press_modifiers(Modifiers::COMMAND, Key::Z);
         window.run_steps(3);
@@ -173,7 +173,7 @@ fn escape_cancels_a_drag() {
 }
 
 #[test]
-fn the_arrow_keys_move_the_query_of_a_map_that_has_the_focus() {
+fn arrow_keys_move_the_query_of_the_focused_map() {
     let mut window = on_lesson("search");
     let (own, position) = (query(&window), player(&window).cursor().position());
     window.get_by_label(MAP).focus();
@@ -232,7 +232,7 @@ fn three_orders_follow_one_query() {
 }
 
 #[test]
-fn the_query_can_be_dragged_in_ones_own_data() {
+fn the_query_can_be_dragged_in_user_data() {
     let mut window = window(small);
     press(&mut window, "Run");
     until_answered(&mut window);

@@ -84,7 +84,7 @@ fn assert_at_place(app: &App) -> Vec<f64> {
 fn everything_follows_a_dragged_query() {
     let mut window = answered(|_| ());
     let before = window.state().session().answered.clone().expect("an answer");
-    // Towards the middle, so that it stays visible.
+    // Drags towards the middle, so that the mark stays visible.
     let middle = window.get_by_role_and_label(Role::Canvas, "Plane of points").rect().center();
     let by = (middle - mark(&window)).normalized() * 80.0;
     drag(&mut window, by);
@@ -92,7 +92,7 @@ fn everything_follows_a_dragged_query() {
     window.step();
     let to = mark(&window);
     until(&mut window, "an answer", |app| !app.is_busy());
-    // Still held: the answer arrived before the release.
+    // The query is still held: the answer arrived before the release.
     assert!(window.state().session().live.is_held());
     let at = assert_at_place(window.state());
     let after = window.state().session().answered.clone().expect("an answer");
@@ -195,7 +195,7 @@ fn a_query_can_be_zoomed_to_before_any_run() {
 }
 
 #[test]
-fn k_and_metric_act_at_once() {
+fn k_and_metric_changes_apply_immediately() {
     let mut window = answered(|_| ());
     unfold(&mut window, "How it was found");
     for k in ["5", "17"] {
@@ -214,7 +214,7 @@ fn k_and_metric_act_at_once() {
         );
         window.get_by_label(&format!("k = {k}, l2, lockstep"));
     }
-    // With the run's own k, the run's answer is shown again.
+    // With the run's k, the run's own answer is shown again.
     fill(&mut window, "k", "8");
     window.run_steps(2);
     let session = window.state().session();
@@ -244,7 +244,7 @@ fn k_and_metric_act_at_once() {
     });
     window.get_by_label("k = 8, haversine, lockstep");
     assert!(window.query_all_by_label_contains(" km").next().is_some(), "the k-th distance");
-    // Invalid input starts no search.
+    // Invalid input does not start a search.
     fill(&mut window, "k", "none");
     window.run_steps(3);
     assert!(!window.state().is_busy());
@@ -289,7 +289,7 @@ fn the_tooltip_of_the_query_disappears_with_the_pointer() {
 }
 
 #[test]
-fn in_three_dimensions_the_query_goes_from_row_to_row() {
+fn in_3d_a_dragged_query_snaps_to_rows() {
     let mut window = answered(|state| state.draft.generator = "uniform:n=400,d=3".to_owned());
     let before = window.state().session().picked;
     drag(&mut window, vec2(90.0, -60.0));
@@ -429,7 +429,7 @@ fn a_live_query_can_be_cancelled() {
     until(&mut window, "the cloud and its view", |app| {
         app.session().cloud.is_some() && !app.is_busy() && app.tasks() == 0
     });
-    // In one frame: even a fast answer is processed in the next.
+    // Both commands are sent in one frame, since even a fast answer is processed in the next.
     window.state_mut().send(Action::PickRow(7));
     window.state_mut().send(Command::Cancel);
     window.run_steps(2);
@@ -437,7 +437,7 @@ fn a_live_query_can_be_cancelled() {
     window.get_by_label("Cancelled");
     window.get_by_label("Cancelled before it was answered.");
     assert_eq!(window.state().session().picked, Some(Picked::Row(7)), "the query changed");
-    // Repeated, it is answered.
+    // The same query is answered when it is repeated.
     window.state_mut().send(Action::PickRow(7));
     until(&mut window, "an answer", |app| app.session().answered.is_some());
 }
@@ -445,7 +445,7 @@ fn a_live_query_can_be_cancelled() {
 #[test]
 fn live_queries_do_not_wait_for_a_run() {
     let mut window = answered(|_| ());
-    // A run of minutes, cancelled at the end.
+    // Starts a run of minutes, which is cancelled at the end.
     let mut draft = window.state().state().draft.clone();
     (draft.repeats, draft.query_count) = ("10000".to_owned(), "500".to_owned());
     window.state_mut().send(Action::SetDraft(Box::new(draft)));

@@ -162,7 +162,7 @@ fn clicks_on_a_heading_sort_up_down_and_back() {
     let third = at(&window, expected[3]);
     click(&mut window, third, Modifiers::SHIFT);
     assert_eq!(selected(&window), expected[1..=3].iter().map(|&rank| rows[rank]).collect());
-    // A new answer keeps the order, which the keyboard can change.
+    // The sort order is kept for a new answer and can be changed by keyboard.
     press(&mut window, "people, sorted descending");
     assert_eq!(ranks(&window, 8), by_rank);
     window.get_by_role_and_label(egui::accesskit::Role::Button, "name").focus();
@@ -190,7 +190,7 @@ fn other_columns_of_the_file_are_joined() {
         let answered = window.state().session().answered.clone().expect("an answer");
         let rows: Vec<u32> = answered.neighbors().map(|(row, _)| row).collect();
         window.get_by_label("people");
-        // On the same line as its row.
+        // Each value must be on the line of its row.
         let mut lines = Vec::new();
         for row in &rows {
             let name = window.get_by_label(&format!("town {row}")).rect();
@@ -208,7 +208,7 @@ fn other_columns_of_the_file_are_joined() {
             assert_eq!((line[0], line[1]), (&*rank.to_string(), &*row.to_string()));
             assert_eq!((line[6], line[7]), (&*format!("town {row}"), &*(row * 1000 + 500).to_string()));
         }
-        // The pane exports what is shown.
+        // The exported file has the rows and columns shown.
         let saved = folder.path().join(format!("found-{query}.tsv"));
         window.state_mut().send(Action::StartExport(ExportKind::Data(PaneKind::Neighbors)));
         window.run_steps(3);
@@ -269,7 +269,7 @@ fn incomplete_copies_and_changed_files_are_noted() {
 }
 
 #[test]
-fn columns_are_shown_whole_or_not_at_all() {
+fn columns_are_never_partially_shown() {
     let mut window = window(|state| {
         small(state);
         state.draft.generator = "uniform:n=500,d=3".to_owned();

@@ -103,7 +103,7 @@ fn pictures_have_their_own_layout_without_controls() {
                 text.contains(">query</text>") && text.contains(">neighbours</text>"),
                 "the legend is incomplete"
             );
-            // Without a legend, neither appears.
+            // Without a legend, the picture has no such texts.
             window.state_mut().send(Action::StartExport(ExportKind::Picture(pane)));
             window.run_steps(3);
             window.get_by_role_and_label(Role::CheckBox, "Legend").click();

@@ -8,7 +8,7 @@ use egui_kittest::kittest::Queryable as _;
 use warpscope::app::commands::Command;
 use warpscope::app::{App, ExportKind};
 
-/// Whether the window was told to close, or not to, in the last frame.
+/// Whether the window received this viewport command in the last frame.
 fn said(window: &Window, command: &ViewportCommand) -> bool {
     window.output().viewport_output.values().any(|output| output.commands.contains(command))
 }

@@ -71,7 +71,7 @@ fn runs_are_listed_shown_renamed_pinned_and_deleted() {
         "the fields ask what is shown"
     );
 
-    // The newest is on top.
+    // The newest run is on top.
     focus_run(&mut window, FIRST);
     key(&mut window, egui::Key::ArrowUp);
     assert_eq!(shown(&window).engine, EngineId::new("kdtree"));
@@ -129,7 +129,7 @@ fn a_recording_of_two_compared_runs_opens_their_comparison() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("two.warpscope");
     let mut window = two_runs();
-    // The newer one is A.
+    // The newer run is A.
     check(&mut window, &format!("Compare {SECOND}"));
     check(&mut window, &format!("Compare {FIRST}"));
     until(&mut window, "the comparison", |app| app.session().runs.compared.is_some());
@@ -339,7 +339,7 @@ fn a_recording_opens_unchanged_in_another_window() {
         |entry| entry.text.starts_with("2 runs, recorded on ") && entry.text.ends_with("runs.warpscope")
     ));
 
-    // The recording answers its own queries; another point is searched here, with a note.
+    // The recording answers its own queries; other points are searched here, and a note says so.
     let record = shown(&fresh);
     fresh.state_mut().send(Action::PickRow(record.query_rows[7]));
     fresh.run_steps(3);
@@ -361,7 +361,7 @@ fn a_recording_opens_unchanged_in_another_window() {
     );
     assert_eq!(names(&fresh).len(), 2, "picking a point must not add a run");
 
-    // Opening it again adds no duplicates.
+    // Opening the recording again adds no duplicates.
     fresh.state_mut().send(Action::OpenPath(path));
     until(&mut fresh, "the recording", |app| !app.is_busy());
     assert_eq!(names(&fresh).len(), 2);
@@ -372,7 +372,7 @@ fn a_recording_of_an_unavailable_engine_can_be_used() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("gpu.warpscope");
     let mut window = two_runs();
-    // As if from a machine with a GPU.
+    // The run pretends to be from a machine with a GPU.
     let mut record =
         RunRecord::clone(window.state().session().runs.runs()[0].run.record().expect("complete content"));
     (record.head.engine, record.head.spec.engine) =

@@ -160,7 +160,7 @@ fn a_lasso_selects_the_points_inside() {
         window.get_by_role_and_label(Role::Canvas, "Plane of points");
         let rect = canvas(&window, PaneKind::Plane);
         let at = |x: f32, y: f32| rect.min + rect.size() * vec2(x, y);
-        // A triangle; releasing the button closes its third side.
+        // The lasso is a triangle; releasing the button closes its third side.
         let [a, b, c] = [at(0.2, 0.2), at(0.8, 0.3), at(0.4, 0.8)];
         drag(&mut window, &[a, a + (b - a) * 0.5, b, b + (c - b) * 0.5, c], Modifiers::NONE);
         let side = |from: Pos2, to: Pos2, at: Pos2| {
@@ -247,7 +247,7 @@ fn a_click_on_empty_ground_picks_nothing() {
         click(&mut window, pos, Modifiers::NONE);
         click(&mut window, pos, CTRL);
         until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
-        // Zoomed in, so that points are far apart.
+        // The view is zoomed in, so that points are far apart.
         double_click(&mut window, pos);
         until(&mut window, "the zoom", |app| app.state().plane.window.is_some());
         window.run_steps(60);
@@ -344,7 +344,7 @@ fn the_tooltip_shows_all_columns_of_the_row() {
         });
         press(&mut window, "Run");
         until(&mut window, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
-        // Record 11, because record 1 was dropped.
+        // Point 10 is record 11, because record 1 was dropped.
         let pos = place(&window, PaneKind::Plane, 10);
         window.hover_at(pos + vec2(1.0, 1.0));
         window.run_steps(1);
@@ -371,13 +371,13 @@ fn the_tooltip_shows_all_columns_of_the_row() {
             .column("merges")
             .expect("counters")[10];
         assert!(window.get_all_by_label(&merges.to_string()).next().is_some());
-        // It is next to the point and inside the window.
+        // The tooltip is next to the point and inside the window.
         let told = window.get_by_label("town 10").rect();
         assert!(
             !told.expand(2.0).contains(pos)
                 && Rect::from_min_size(Pos2::ZERO, Vec2::new(1280.0, 800.0)).contains_rect(told)
         );
-        // It disappears with the pointer.
+        // The tooltip disappears with the pointer.
         let rect = canvas(&window, PaneKind::Plane);
         window.hover_at(rect.left_top() - vec2(30.0, 60.0));
         window.run_steps(3);
@@ -501,7 +501,7 @@ fn selection_pick_and_view_can_be_undone_and_redone() {
     window.run_steps(3);
     assert_eq!(window.state().state().plane, moved);
 
-    // A new step clears redo; and a field has its own undo.
+    // A new action clears redo; a text field has its own undo.
     undo(&mut window);
     window.state_mut().send(Command::SelectNone);
     window.run_steps(3);
@@ -523,7 +523,7 @@ fn a_hundred_thousand_selected_rows_become_queries() {
         state.draft.repeats = "1".to_owned();
         state.draft.warmup = "0".to_owned();
     });
-    // A few rows are listed in the field.
+    // A selection of few rows is listed in the field.
     window.state_mut().send(SelectAction::rows(vec![5, 6, 7, 100], How::Replace, "test"));
     window.run_steps(3);
     press(&mut window, "Use as queries");

@@ -53,7 +53,7 @@ fn until_idle(window: &mut Window) {
     });
 }
 
-/// An opened file, two runs, one of them renamed and pinned, both compared, and all other settings changed.
+/// A window with an open file, two compared runs (one renamed and pinned), and every other setting changed.
 fn worked(data: &Path) -> Window {
     let mut window = window(small);
     window.state_mut().send(Action::OpenPath(data.to_owned()));
@@ -119,7 +119,7 @@ fn save(window: &mut Window, path: &Path) {
 #[track_caller]
 fn until_written(window: &mut Window, path: &Path) {
     let said = format!("written: {}", path.display());
-    // Warnings come after it.
+    // Warnings follow the message that the session was saved.
     until(window, "the session", move |app| {
         app.session()
             .log
@@ -221,7 +221,7 @@ fn a_session_is_saved_and_restored() {
     let said = fresh.state().session().log.entries().to_vec();
     assert!(said.iter().any(|entry| entry.text.starts_with("session of 2 runs, recorded on ")), "{said:?}");
     assert!(said.iter().all(|entry| entry.level == Level::Info), "unexpected warning: {said:?}");
-    // Undo does not reach back beyond it.
+    // Undo does not go back beyond the restored session.
     fresh.state_mut().send(Command::Undo);
     fresh.run_steps(2);
     assert_same(&mut window, &mut fresh);
@@ -252,7 +252,7 @@ fn a_session_is_drawn_without_a_display() {
     }
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("work.warpscope"));
-    // Only a cloud and a selection, no run: closing asks nothing.
+    // With only a cloud and a selection but no run, closing does not ask.
     let mut window = window(|state| {
         small(state);
         state.tree = single_layout(PaneKind::Plane);
@@ -422,7 +422,7 @@ fn overwriting_a_session_of_other_data_needs_confirmation() {
     assert!(!offered.contains("work"), "{offered}");
     press(&mut window, "Close");
     assert_eq!(std::fs::read(&path).expect("it exists"), written);
-    // With its own data it is saved at once.
+    // A session of its own data is saved without a question.
     open(&mut window, &data, 300);
     window.state_mut().send(Action::PickRow(9));
     window.run_steps(2);
@@ -521,7 +521,7 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
         panic!("{error:#}");
     }
     let folder = tempfile::tempdir().expect("a folder");
-    // Long enough that reading it takes longer than all else the picture waits for.
+    // The column must take longer to read than everything else that the picture waits for.
     let text = "many words ".repeat(1000);
     let picture = |name: &str, header: &str, row: &dyn Fn(usize) -> String| {
         let [data, path, png] =
@@ -550,7 +550,7 @@ fn a_picture_of_neighbours_waits_for_the_files_other_columns() {
     let plain = |at: usize| format!("{},{}", (at * 37) % 101, (at * 61) % 97);
     let with = picture("with", "x,y,name,text\n", &|at| format!("{},town {at},{text}\n", plain(at)));
     let without = picture("without", "x,y\n", &|at| plain(at) + "\n");
-    // Names and texts, on eight rows.
+    // Labels and joined texts change many pixels.
     let different = with.pixels().zip(without.pixels()).filter(|(with, without)| with != without).count();
     assert!(different > 1000, "{different} pixels differ");
 }
@@ -638,7 +638,7 @@ fn a_recording_is_not_turned_into_a_session() {
     let mut fresh = opened(&path);
     until_answered(&mut fresh);
     assert!(fresh.state().session().file.is_none() && fresh.state().session().selection.is_empty());
-    // So Ctrl+S opens the dialog.
+    // There is no session file, so Ctrl+S opens the dialog.
     fresh.key_press_modifiers(Modifiers::COMMAND, egui::Key::S);
     fresh.run_steps(3);
     fresh.get_by_label("Save the session");
@@ -680,7 +680,7 @@ fn save_small(window: &mut Window, path: &Path) {
 }
 
 #[test]
-fn without_points_the_file_is_read_again_or_reported_missing() {
+fn sessions_without_points_reload_the_file_or_report_it_missing() {
     let folder = tempfile::tempdir().expect("a folder");
     let (data, path) = (data(folder.path()), folder.path().join("small.warpscope"));
     let mut window = worked(&data);
@@ -732,7 +732,7 @@ fn without_points_the_file_is_read_again_or_reported_missing() {
 }
 
 #[test]
-fn data_outside_a_session_wait_for_load() {
+fn data_outside_the_sessions_folder_wait_for_load() {
     let (there, here) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let (data, path) = (data(there.path()), here.path().join("small.warpscope"));
     let mut window = worked(&data);
@@ -768,7 +768,7 @@ fn data_outside_a_session_wait_for_load() {
     until_idle(&mut fresh);
     assert_same(&mut window, &mut fresh);
 
-    // Any other file ends the wait: its data are opened as new.
+    // Opening another file ends the wait: its data are opened as new.
     let other = here.path().join("other.csv");
     std::fs::write(&other, "a,b\n1,2\n3,4\n5,6\n").expect("a file");
     let mut fresh = waiting();
@@ -822,7 +822,7 @@ fn an_invalid_session_still_opens_its_runs() {
         );
     }
 
-    // Numbers out of any displayable range.
+    // Stores numbers beyond any displayable range.
     let mut saved: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let view = &mut saved["view"];
     view["plane"] = serde_json::json!({
@@ -884,7 +884,7 @@ fn an_invalid_session_still_opens_its_runs() {
 fn the_next_start_restores_the_last_session() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(folder.path());
-    // Without a file: cloud, query, selection and views are restored, runs are not.
+    // Without a session file: cloud, query, selection and views are restored, but runs are not.
     let mut before = window(small);
     before.state_mut().send(Action::OpenPath(data.clone()));
     until_idle(&mut before);
@@ -897,7 +897,7 @@ fn the_next_start_restores_the_last_session() {
     until(&mut after, "an answer", |app| app.session().answered.is_some() && !app.is_busy());
     assert_same(&mut before, &mut after);
 
-    // With a file: its runs too, and later changes.
+    // With a session file: its runs are restored as well, and later changes.
     let path = folder.path().join("work.warpscope");
     let mut before = worked(&data);
     save(&mut before, &path);
@@ -917,7 +917,7 @@ fn the_next_start_restores_the_last_session() {
     assert_same(&mut before, &mut after);
     assert_eq!(after.state().session().picked, Some(Picked::Row(7)));
 
-    // Without a session, or with an invalid one: the data typed on the left.
+    // Without a stored session, or with an invalid one, the window loads the data typed on the left.
     assert!(window(small).state().put_down().is_none());
     for text in ["", "{", "[]"] {
         let mut window = window(small);
@@ -947,7 +947,7 @@ fn equal_points_are_restored_from_the_shown_file() {
         }
     }
     save(&mut window, &path);
-    // Each run keeps its own.
+    // Each run keeps its own source.
     let recording = recording::read(&path, Points::Restore, &Silent).expect("a recording");
     let sources = |recording: &recording::Recording| {
         let of = |source: &Source| {
@@ -1020,7 +1020,7 @@ fn a_missing_file_is_tried_again_at_the_next_start() {
     });
     assert_eq!(after.state().put_down().as_ref(), Some(&last));
 
-    // Only the data: everything except the runs is restored.
+    // With the data file alone, everything except the runs is restored.
     std::fs::rename(&moved, &data).expect("it exists");
     let mut after = window(small);
     after.state_mut().pick_up(&last);
@@ -1166,7 +1166,7 @@ fn only_its_own_cancel_button_cancels_a_save() {
     let said = window.state().session().log.entries().to_vec();
     assert!(said.iter().any(|entry| entry.text == "cancelled"), "the run was what the line named: {said:?}");
 
-    // Closing the window does not cancel it either.
+    // Closing the window does not cancel the save either.
     std::fs::remove_file(&path).expect("it exists");
     window.state_mut().send(Command::SaveSession);
     window.step();
@@ -1197,7 +1197,7 @@ fn drop_files(window: &mut Window, paths: &[&Path]) {
 }
 
 #[test]
-fn one_of_several_dropped_clouds_is_shown_and_the_rest_are_listed() {
+fn the_first_dropped_cloud_is_shown_and_the_rest_listed() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(folder.path());
     let (other, path) = (folder.path().join("other.csv"), folder.path().join("work.warpscope"));
@@ -1256,7 +1256,7 @@ fn a_query_of_a_file_is_restored() {
         (window.state().session().selection.queries().len(), window.state().session().selection.rows().len()),
         (2, 2)
     );
-    // Its points come from the session.
+    // The query's points come from the session.
     std::fs::remove_file(&queries).expect("it exists");
     let mut fresh = opened(&path);
     until_answered(&mut fresh);

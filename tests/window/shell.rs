@@ -160,7 +160,7 @@ fn a_row_is_found_and_queried_by_name() {
 }
 
 #[test]
-fn a_name_is_found_among_more_than_65536() {
+fn row_names_are_found_among_more_than_65536() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("places.csv");
     let rows: String = (0..70_000).map(|at| format!("{},{},Place {at}\n", at % 911, at % 733)).collect();
@@ -179,7 +179,7 @@ fn a_name_is_found_among_more_than_65536() {
 }
 
 #[test]
-fn the_finders_list_scrolls_and_long_hits_end_within_it() {
+fn the_finder_scrolls_and_fits_long_matches() {
     let long = format!("/data/{}.csv", "a very long name ".repeat(20).trim());
     let mut window = window({
         let long = long.clone();
@@ -232,7 +232,7 @@ fn keys_are_shown_with_their_symbols() {
     for name in ["Equals", "Minus", "Questionmark"] {
         assert!(window.query_by_label_contains(name).is_none(), "{name}");
     }
-    // It is taller than the window, and keys scroll it.
+    // The list of shortcuts is taller than the window, and keys scroll it.
     let top = |window: &Window| window.get_by_role_and_label(Role::Label, "?").rect().top();
     let before = top(&window);
     window.key_press(egui::Key::End);
@@ -356,7 +356,7 @@ fn a_tab_bar_is_dragged_by_its_background() {
         vec![Convergence, Merges, Neighbors],
         vec![Timings, Timeline, Runs, Log],
     );
-    // To the left of all, and into another tab bar.
+    // Drags the bar to the far left, then into another tab bar.
     assert_eq!(
         dragged(|[plane, _]| egui::pos2(plane.left() + 8.0, 450.0)),
         [time.clone(), views.clone(), how.clone()]
@@ -370,7 +370,7 @@ fn a_tab_bar_is_dragged_by_its_background() {
 }
 
 #[test]
-fn files_that_were_opened_are_remembered_and_opened_again() {
+fn recent_files_are_remembered_and_reopened() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name);
     for name in ["one.csv", "two.csv"] {
@@ -448,7 +448,7 @@ fn errors_stay_in_the_status_line_until_fixed_or_read() {
     };
     assert!(!shows(&window) && window.query_by_label("Dismiss the message").is_none());
 
-    // Newer messages follow it, and successes leave it there.
+    // Newer messages follow the error, and unrelated successes do not remove it.
     fail(&mut window);
     assert!(shows(&window));
     window.state_mut().send(Action::PickRow(7));
@@ -470,7 +470,7 @@ fn errors_stay_in_the_status_line_until_fixed_or_read() {
     window.run_steps(3);
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(shows(&window) && !window.state().session().help);
-    // And so does a field.
+    // A focused field receives Escape, too.
     fill(&mut window, "k", "3");
     key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
     assert!(shows(&window));
@@ -485,7 +485,7 @@ fn errors_stay_in_the_status_line_until_fixed_or_read() {
 fn a_missing_gpu_is_shown_as_a_label_only() {
     let mut window = answered(|state| state.draft.engine = EngineChoice::Auto);
     if window.state().session().record.as_ref().expect("a run").fallback.is_none() {
-        // There is one.
+        // This machine has a GPU.
         return;
     }
     let log = &window.state().session().log;
@@ -510,9 +510,9 @@ fn cannot_save(window: &mut Window, path: &Path) {
 }
 
 #[test]
-fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
+fn failed_saves_keep_the_dialog_open_with_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
-    // A file in the place of the folder, so that even root cannot write there.
+    // A file with the folder's name, so that even root cannot write there.
     let closed = folder.path().join("closed");
     std::fs::write(&closed, "").expect("a file");
     let mut window = answered(|_| ());
@@ -527,7 +527,7 @@ fn a_dialog_whose_file_cannot_be_written_stays_open_and_says_why() {
         assert!(window.query_by_label_contains("Error: ").is_none(), "shown twice");
         let typed = window.get_by_role_and_label(Role::TextInput, "File").value();
         assert_eq!(typed.as_deref(), path.to_str(), "the dialog cannot be edited");
-        // Saving elsewhere keeps all other settings.
+        // Choosing another path keeps all other settings of the dialog.
         let path = folder.path().join(name);
         fill(&mut window, "File", path.to_str().expect("a plain path"));
         assert!(window.query_by_label_contains("cannot write: ").is_none());
@@ -587,7 +587,7 @@ fn a_dialog_receives_all_keys() {
         window.run_steps(3);
         assert!(press_all_shortcuts(&mut window), "behind {dialog:?}");
         assert!(window.state().session().has_dialog());
-        // Its own Escape must not do anything else.
+        // Escape must only close the dialog.
         key(&mut window, egui::Modifiers::NONE, egui::Key::Escape);
         assert!(!window.state().session().has_dialog() && tool(&window) == "Lasso", "{dialog:?}");
     }

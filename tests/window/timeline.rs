@@ -205,7 +205,7 @@ fn a_run_is_drawn_below_the_devices_roofline() {
     assert_eq!(window.state().state().timings.figure, TimingsFigure::Roofline);
     window.get_by_label_contains("% of it");
 
-    // The device is measured once.
+    // A second run does not measure the device again.
     press(&mut window, "Run");
     until(&mut window, "another run", |app| {
         !app.is_busy() && app.session().record.as_ref().is_some_and(|again| !Arc::ptr_eq(again, &record))

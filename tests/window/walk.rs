@@ -73,7 +73,7 @@ fn a_search_can_be_stepped_through() {
         (answered.counted("leaves"), answered.counted("left_out")),
         (Some(totals.leaves), Some(totals.left_out))
     );
-    // It starts with the whole tree, and steps forwards and backwards by buttons and keys.
+    // The walk is shown at its last step; buttons and keys step backwards and forwards.
     assert_eq!(at(&window), walk.last());
     window.get_by_label(&walk.sentence(walk.last()));
     press(&mut window, "Previous step of the walk");
@@ -86,7 +86,7 @@ fn a_search_can_be_stepped_through() {
     window.run_steps(3);
     press(&mut window, "Next step of the walk");
     assert_eq!((at(&window), window.state().state().walk.at), (walk.last(), None));
-    // Playing restarts it and stops at the end.
+    // Playing starts from the beginning and stops at the end.
     press(&mut window, "Play or pause the walk");
     assert!(at(&window) < 3 && window.state().session().walking.is_some());
     until(&mut window, "the end", |app| app.session().walking.is_none());
@@ -98,7 +98,7 @@ fn a_search_can_be_stepped_through() {
 
 /// 1280 × 800 pixels at a scale of 200 %: a low pane.
 #[test]
-fn sentences_of_the_walk_take_at_most_two_lines_at_a_large_scale() {
+fn walk_sentences_fit_two_lines_at_a_large_scale() {
     let mut window: Window = Harness::builder().with_size([640.0, 400.0]).build_eframe(|cc| {
         let mut state = State::default();
         indexed(&mut state);
@@ -222,7 +222,7 @@ fn record(engine: &'static str, generator: &'static str) -> Arc<RunRecord> {
     window.state().session().record.clone().expect("a run")
 }
 
-/// A walk in a pane of its own window, as a snapshot of this name; `near` shows the query's surroundings.
+/// Draws a walk in a pane alone, as a snapshot of this name; `near` zooms in to the query.
 fn picture(
     name: &str,
     record: &Arc<RunRecord>,

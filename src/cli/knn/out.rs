@@ -112,7 +112,7 @@ impl OutArgs {
         [("--with", &self.with), (WITH_QUERY, &self.with_query)]
     }
 
-    /// Refuses what is wrong whatever the files contain.
+    /// Rejects options that are invalid for any file contents.
     ///
     /// # Errors
     /// [`Usage`].

@@ -26,7 +26,7 @@ const MARKER: f32 = 4.0;
 /// Height of a line of text.
 const LINE: f32 = TEXT * ROW;
 
-/// A panel, for one value of the size that has a panel per value.
+/// A panel, for one value of the size that distinguishes panels.
 struct Cell {
     panel: Panel,
     part: Option<u64>,
@@ -398,7 +398,7 @@ impl Axis {
         (min <= max).then_some(Self { scale: Scale::Logarithmic, ends: [min - room, max + room], places })
     }
 
-    /// The same axis in other units, of which `per_one` equal one of this axis.
+    /// The same axis in other units; `per_one` of them equal one unit of this axis.
     pub fn in_units(&self, per_one: f64) -> Self {
         let ends =
             self.ends.map(|end| if self.scale == Scale::Linear { end * per_one } else { end + per_one.ln() });
@@ -451,7 +451,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn factors_are_distances() {
+    fn equal_factors_are_equal_distances_on_a_log_axis() {
         let axis = Axis::around([1.0, 100.0, 10.0].into_iter(), [50.0, 250.0]).unwrap();
         let places = [1.0, 10.0, 100.0].map(|value| axis.place(value));
         assert!(
@@ -480,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn other_units_have_the_same_places() {
+    fn an_axis_in_other_units_keeps_its_positions() {
         let axis = Axis::around([2e9, 8e11].into_iter(), [300.0, 20.0]).unwrap();
         let shares = axis.in_units(4.0 / 3.2e12);
         assert!((shares.place(0.5) - axis.place(4e11)).abs() < 1e-3);
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_axis_has_more_ticks() {
+    fn short_axes_get_more_ticks() {
         let of = |ends: [f64; 2]| {
             Axis::around(ends.into_iter(), [0.0, 1.0])
                 .unwrap()
@@ -503,14 +503,14 @@ mod tests {
     }
 
     #[test]
-    fn a_linear_axis_has_its_quarters() {
+    fn linear_axes_have_ticks_at_quarters() {
         let axis = Axis::linear([0.0, 32.0], [132.0, 100.0]);
         assert_eq!(axis.ticks(8).into_iter().map(label).collect::<Vec<_>>(), ["0", "8", "16", "24", "32"]);
         assert_eq!([0.0, 8.0, 32.0].map(|value| axis.place(value)), [132.0, 124.0, 100.0]);
     }
 
     #[test]
-    fn equal_values_are_in_the_middle_and_nothing_has_no_axis() {
+    fn equal_values_are_centred_and_empty_data_has_no_axis() {
         let axis = Axis::around([7.0, 7.0].into_iter(), [0.0, 100.0]).unwrap();
         assert!((axis.place(7.0) - 50.0).abs() < 1e-3);
         for value in [1.01, 2.1, 3.3, 5.1, 9.9] {

@@ -49,7 +49,7 @@ pub struct Figure {
     preset: Option<String>,
     /// Whether n follows from the other sizes.
     n_follows: bool,
-    /// What all runs share besides their sizes: metric, data, repeats.
+    /// Settings that all runs share: metric, data, repeats.
     metric_and_data: Vec<String>,
     repeats: Option<String>,
     /// The devices, each once.
@@ -497,7 +497,7 @@ mod tests_of_lines {
     const AXES: Axes = Axes { x: Against::Size(Size::K), curve: None, panel: None, best: None };
 
     #[test]
-    fn what_all_have_in_common_is_said_once() {
+    fn shared_parameters_are_listed_once() {
         let found = lines("bits:slots=ballot,timed=selection,warp-select:timed=selection", Some(AXES));
         assert_eq!(
             (found.names, found.common),
@@ -515,7 +515,7 @@ mod tests_of_lines {
     }
 
     #[test]
-    fn values_of_which_the_best_counts_are_a_line_beside_the_default() {
+    fn best_values_form_one_line_next_to_the_default() {
         let found = lines(
             "warp-select:queue=2|3,bits,warp-select",
             Some(Axes { best: Some("queue".to_owned()), ..AXES }),
@@ -525,7 +525,7 @@ mod tests_of_lines {
     }
 
     #[test]
-    fn values_on_the_axis_are_a_line_that_sizes_tell_from_others() {
+    fn axis_parameter_values_share_one_line() {
         let x = Against::Parameter { name: "parts".to_owned(), about: String::new() };
         let found = lines("bits:parts=1|2|4,timed=selection", Some(Axes { x, curve: Some(Size::K), ..AXES }));
         assert_eq!((found.names, found.of_method), (vec![String::new()], vec![0, 0, 0]));

@@ -26,7 +26,7 @@ fn small() -> Sweep {
 }
 
 #[test]
-fn curves_are_what_was_measured_by_ascending_size() {
+fn curves_are_sorted_by_size() {
     let figure = figure(&small(), None);
     let time = figure.curves(Panel::Time, None);
     assert_eq!(
@@ -58,7 +58,7 @@ fn curves_are_what_was_measured_by_ascending_size() {
 }
 
 #[test]
-fn a_figure_says_what_it_shows() {
+fn figures_label_axes_series_and_conditions() {
     let text = figure(&small(), None).svg();
     for said in [
         "search time in ms",
@@ -76,7 +76,7 @@ fn a_figure_says_what_it_shows() {
 }
 
 #[test]
-fn numbers_of_the_paper_are_marked_only_where_sizes_are_its_own() {
+fn published_numbers_are_marked_only_at_published_sizes() {
     let preset = presets::find("step-12").unwrap();
     let own = preset.sweep(None, 0).unwrap();
     let other = Sweep { n: vec![300], ..own.clone() };
@@ -91,7 +91,7 @@ fn numbers_of_the_paper_are_marked_only_where_sizes_are_its_own() {
 
 /// The minima of clusters are already the nearest neighbour for k = 1, so no point is read again.
 #[test]
-fn what_is_not_drawn_is_said() {
+fn undrawn_zeros_are_mentioned() {
     let nearest = Sweep { engines: EngineChoice::list("step-exhaustive").unwrap(), k: vec![1, 8], ..small() };
     let zeros = figure(&nearest, None);
     assert!(zeros.has_zeros() && zeros.svg().contains("Counts of 0 are not drawn"));
@@ -113,7 +113,7 @@ fn of_preset(name: &str, engines: &str, with: impl Fn(Sweep) -> Sweep) -> Figure
 }
 
 #[test]
-fn the_best_value_of_a_parameter_counts_at_each_place() {
+fn the_best_parameter_value_is_plotted_at_each_size() {
     let mut figure = of_preset("hanak-5.5", "warp-select:queue=2|3|4,warp-select", |sweep| Sweep {
         k: vec![4, 40],
         ..sweep
@@ -148,7 +148,7 @@ fn the_best_value_of_a_parameter_counts_at_each_place() {
 }
 
 #[test]
-fn sizes_have_panels_and_n_follows_them() {
+fn query_sizes_have_separate_panels_with_their_n() {
     let work = Some(crate::run::sweep::Work { product: 1 << 14, values: u64::MAX });
     let q = [16, 64].map(QuerySpec::Count).to_vec();
     let figure = of_preset("hanak-5.6", "bits", |sweep| Sweep {
@@ -172,7 +172,7 @@ fn sizes_have_panels_and_n_follows_them() {
 }
 
 #[test]
-fn parameters_and_shares_stand_on_an_axis_of_their_own() {
+fn parameters_and_shares_have_their_own_axis() {
     let figure = of_preset("hanak-5.7", "bits:parts=1|2|4", |sweep| Sweep { k: vec![4, 8], ..sweep });
     let curves = figure.curves(Panel::Throughput, None);
     assert_eq!(curves.len(), 2, "one line per k");
@@ -195,7 +195,7 @@ fn parameters_and_shares_stand_on_an_axis_of_their_own() {
 }
 
 #[test]
-fn points_are_transferred_once() {
+fn transfer_time_counts_the_upload_once() {
     let figure = of_preset("hanak-5.14", "bits", |sweep| Sweep { k: vec![4, 8], d: vec![2, 3], ..sweep });
     for curve in figure.curves(Panel::Transfer, None) {
         for [x, y] in curve.points {
@@ -230,7 +230,7 @@ fn every_preset_has_a_figure() {
 }
 
 #[test]
-fn sizes_of_a_generator_are_said_once() {
+fn generator_sizes_are_not_repeated() {
     let of = |spec: &str| data(&Source::Generate { spec: spec.to_owned(), seed: 7 });
     assert_eq!(of("uniform"), "uniform (seed 7)");
     assert_eq!(
@@ -240,7 +240,7 @@ fn sizes_of_a_generator_are_said_once() {
 }
 
 #[test]
-fn one_size_varies_or_there_is_no_figure() {
+fn figures_need_exactly_one_varying_size() {
     let one = Sweep { k: vec![4, 4], ..small() };
     assert_eq!(Figure::new(&one, None).unwrap_err(), FigureError::OneSize);
     assert_eq!(Figure::new(&Sweep { d: vec![2, 3], ..small() }, None).unwrap_err(), FigureError::OneSize);

@@ -22,11 +22,11 @@ impl Size {
     /// The minimum size of the files in bytes; `None` if it depends on compression.
     pub(super) fn bytes(self, format: NeighborFormat) -> Option<u64> {
         let Self { q, k, .. } = self;
-        // Larger than any disk, and small enough not to overflow.
+        // This limit is larger than any disk, and small enough not to overflow.
         let [q, k] = [q, k].map(|count| count.min(1 << 48) as u128);
         let bytes = match format {
-            // Two known numbers, at least three of one digit (four if queries are rows), and separators. A
-            // point given by coordinates is one query.
+            // Two known numbers, at least three digits for the others (four if queries are rows), and
+            // separators. A point given by coordinates is one query.
             NeighborFormat::Csv | NeighborFormat::Tsv => {
                 k * digits(q) + q * digits(k) + q * k * if q > 1 { 10 } else { 8 }
             }
@@ -58,7 +58,7 @@ impl Size {
         };
         match format {
             NeighborFormat::Csv | NeighborFormat::Tsv => {
-                // Separators and line ends.
+                // Adds separators and line ends.
                 about(
                     [self.q, n, self.k, n].map(mean_digits).iter().sum::<f64>()
                         + TEXT.iter().sum::<f64>()
@@ -109,8 +109,8 @@ pub(super) fn digits(end: u128) -> u128 {
     digits
 }
 
-/// Checks that the neighbours can be written to a path as far as is known before the search: that they fit
-/// the format's numbers and, if the system reports it, the free space.
+/// Checks before the search that neighbours can be written to a path: they must fit the format's number types
+/// and, if the system reports it, the free space.
 ///
 /// # Errors
 /// [`ExportError::Extension`], [`ExportError::Width`], [`ExportError::Room`].

@@ -13,7 +13,7 @@ use crate::run::answers::read_with_distances;
 use crate::run::testing::{cloud, spec};
 use crate::run::{EngineChoice, Engines, QueryBatches, QuerySpec, RunError, RunSpec};
 
-/// Points, some of them equal.
+/// Points with duplicates.
 fn points(n: u32) -> Arc<PointCloud> {
     cloud(2, (0..2 * n).map(|at| f64::from(at * 37 % 53) / 8.0).collect())
 }
@@ -69,7 +69,7 @@ fn stream_with(
 }
 
 #[test]
-fn files_are_the_same_whatever_the_parts() {
+fn files_are_identical_for_any_batch_size() {
     let folder = tempfile::tempdir().unwrap();
     let cloud = points(40);
     for metric in [Metric::L2, Metric::Cosine, Metric::Haversine] {
@@ -114,7 +114,7 @@ fn files_are_the_same_whatever_the_parts() {
 }
 
 #[test]
-fn columns_of_files_are_those_of_each_parts_rows() {
+fn joined_columns_match_the_rows_of_each_batch() {
     let folder = tempfile::tempdir().unwrap();
     let column = |first: u32| {
         let values = JoinedValues::Whole((first..first + 40).map(f64::from).collect());
@@ -137,11 +137,11 @@ fn columns_of_files_are_those_of_each_parts_rows() {
 }
 
 #[test]
-fn all_points_are_found_in_order_where_k_is_n_or_more() {
+fn k_of_n_or_more_returns_all_points_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let n = 30;
     let cloud = points(n as u32);
-    // Computed by the rule of all engines, but independently of them.
+    // Applies the same distance rule as the engines, but independently of them.
     let squared = |a: usize, b: usize| {
         cloud.point(a).iter().zip(cloud.point(b)).fold(0.0f32, |sum, (a, b)| (b - a).mul_add(b - a, sum))
     };
@@ -180,7 +180,7 @@ fn all_points_are_found_in_order_where_k_is_n_or_more() {
 }
 
 #[test]
-fn what_is_given_up_leaves_the_old_files_and_nothing_else() {
+fn cancelled_exports_keep_only_the_existing_files() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.csv", "a.ivecs", "a.fvecs", "a.npz"] {
         fs::write(folder.path().join(name), name).unwrap();
@@ -197,7 +197,7 @@ fn what_is_given_up_leaves_the_old_files_and_nothing_else() {
 }
 
 #[test]
-fn distances_of_an_archive_wait_in_memory_or_in_a_file() {
+fn npz_distances_are_buffered_in_memory_or_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let size = Size { q: 300, k: 100, metric: Metric::Haversine };
     let archive = |name: &str, waiting| {
@@ -223,7 +223,7 @@ fn distances_of_an_archive_wait_in_memory_or_in_a_file() {
 }
 
 #[test]
-fn what_files_take_is_known_before_they_are_written() {
+fn file_sizes_are_estimated_before_writing() {
     let size = |q, k| Size { q, k, metric: Metric::L2 };
     assert_eq!([digits(1), digits(10), digits(11), digits(100), digits(1001)], [1, 10, 12, 190, 2894]);
     let bytes = |q, k| NeighborFormat::ALL.map(|format| size(q, k).bytes(format));
@@ -240,7 +240,7 @@ fn what_files_take_is_known_before_they_are_written() {
 }
 
 #[test]
-fn the_size_that_is_said_is_that_of_the_files() {
+fn estimated_sizes_match_the_files() {
     let folder = tempfile::tempdir().unwrap();
     let n = 400;
     // Points all over the globe, so that distances have typical digits.
@@ -285,7 +285,7 @@ fn the_size_that_is_said_is_that_of_the_files() {
 }
 
 #[test]
-fn what_has_no_room_is_refused_with_its_size() {
+fn files_larger_than_the_free_space_are_rejected() {
     let size = Size { q: 10_000, k: 100_000, metric: Metric::L2 };
     let refused = |path: &str, size, free| fits(Path::new(path), size, Some(free)).unwrap_err().to_string();
     let why = "cannot write: 100,000 neighbours of each of 10,000 queries need 7630 MiB, but only 1024 MiB \

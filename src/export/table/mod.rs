@@ -266,12 +266,12 @@ impl<W: Write + Send> Appender<W> {
         Self(Format::Text(Box::new(Text::new(b'\t', out))))
     }
 
-    /// Parquet; each table gets row groups of its own.
+    /// Parquet; each table becomes separate row groups.
     pub fn parquet(out: W) -> Self {
         Self(Format::Parquet(Box::new(Parquet::new(out))))
     }
 
-    /// An Arrow IPC stream, readable while it is written; each batch has rows of one table.
+    /// An Arrow IPC stream, readable while it is written; a batch never spans tables.
     pub fn arrow_stream(out: W) -> Self {
         Self(Format::Arrow(Box::new(Arrow::stream(out))))
     }
@@ -312,8 +312,8 @@ const TOLD: usize = 1 << 12;
 /// Writes tables with the same columns as lines under one header. Missing values are empty. Text that a
 /// spreadsheet would take for a formula is prefixed with `'`.
 pub(super) struct Text<W: Write> {
-    /// Characters because of which a text is quoted. Programs detect the separator of a CSV file, perhaps from
-    /// few rows: any character that may be one counts.
+    /// Characters that make a text be quoted. Programs detect a CSV file's separator, sometimes from few
+    /// rows, so these include every possible separator.
     quoted: &'static [char],
     writer: csv::Writer<W>,
     headed: bool,

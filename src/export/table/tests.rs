@@ -32,7 +32,7 @@ fn written(format: TableFormat) -> Vec<u8> {
 }
 
 #[test]
-fn text_has_every_digit_and_leaves_out_what_is_missing() {
+fn text_tables_keep_every_digit_and_leave_missing_values_empty() {
     let csv = String::from_utf8(written(TableFormat::Csv)).unwrap();
     let expected = "count,large,index,single,double,maybe,lane,text,text\n0,0,-1,0.1,0.1,1.5,,\"a,b\",row \
                     0\n7,9007199254740993,5,inf,-inf,,3,\"ü\"\"x\",row \
@@ -55,7 +55,7 @@ fn text_with_separators_is_quoted() {
 }
 
 #[test]
-fn parquet_keeps_types_bits_and_nulls() {
+fn parquet_preserves_types_bits_and_nulls() {
     let reader = SerializedFileReader::new(bytes::Bytes::from(written(TableFormat::Parquet))).unwrap();
     let rows: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 3);
@@ -74,7 +74,7 @@ fn parquet_keeps_types_bits_and_nulls() {
 }
 
 #[test]
-fn npz_has_an_array_for_each_column() {
+fn npz_has_one_array_per_column() {
     let mut archive = zip::ZipArchive::new(std::io::Cursor::new(written(TableFormat::Npz))).unwrap();
     let mut array = |name: &str, dtype: &str| {
         let mut bytes = Vec::new();
@@ -100,7 +100,7 @@ fn npz_has_an_array_for_each_column() {
 }
 
 #[test]
-fn many_rows_make_several_pieces() {
+fn many_rows_are_split_into_row_groups() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("many.parquet");
     let rows = (1 << 20) + 70_000;
@@ -117,7 +117,7 @@ fn many_rows_make_several_pieces() {
 }
 
 #[test]
-fn a_name_without_a_format_is_refused() {
+fn unknown_table_extensions_are_rejected() {
     let message = table().write(Path::new("table.xlsx")).unwrap_err().to_string();
     assert_eq!(
         message,

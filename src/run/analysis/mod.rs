@@ -7,7 +7,7 @@
 //! | [`TheoryCurve`] | the expected bound of one query |
 //! | [`walk`] | the path of a query's search through an index |
 //! | [`where_time_goes`], [`outlook`] | sentences about the run's times |
-//! | [`Roofline`] | the part of the time that limits of the device explain |
+//! | [`Roofline`] | how much of the time each limit of the device explains |
 //! | [`nearby`] | all rows within a distance of a query |
 //! | [`Standing`] | why a row is, or is not, among the neighbours of a query |
 
@@ -109,7 +109,7 @@ pub fn histogram(values: impl IntoIterator<Item = u32>) -> Vec<(u32, u64)> {
     counts.into_iter().collect()
 }
 
-/// The convergence of some queries.
+/// Computes the convergence band of the given queries.
 pub fn band(record: &RunRecord, queries: &[usize]) -> Vec<Band> {
     band_of(&record.convergence, record.cloud.len() as u64, Setup::from(&record.spec).found_k(), queries)
 }
@@ -128,7 +128,7 @@ pub fn band_of(convergence: &Convergence, n: u64, k: usize, queries: &[usize]) -
         let (seen, distances) = convergence.of(query);
         let mut entry = 0;
         for (column, &points_seen) in columns.iter_mut().zip(&steps) {
-            // Tolerates rounding: the last step is n.
+            // Allows for rounding, as the last step equals n.
             while entry < seen.len() && f64::from(seen[entry]) <= points_seen * (1.0 + 1e-9) {
                 entry += 1;
             }
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_that_were_asked_for_are_listed() {
+    fn requested_query_rows_are_listed() {
         let mut record = RunRecord::clone(&record());
         record.query_rows = vec![8, 3, 8];
         assert_eq!(asked(&record).as_deref(), Some(&[3, 8][..]));
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn the_band_ends_where_the_answers_are() {
+    fn the_convergence_band_ends_at_the_kth_distances() {
         let derived = Derived::of(&record());
         let last = derived.band.last().expect("three queries");
         assert!((last.points_seen - 50.0).abs() < 1e-6);

@@ -18,15 +18,15 @@ pub struct Standing {
     pub row: u32,
     /// Squared distance to the query, by the rule of all engines.
     pub squared_distance: f32,
-    /// Points that precede it: closer ones, and equally close ones earlier in processing order. A query that
-    /// is a row is not counted itself.
+    /// Number of closer points, and of equally close ones earlier in processing order. Excludes the query's
+    /// own row.
     pub rank: usize,
     /// The reverse rank: points that precede the query as seen from the row. `None` if the query is not a
     /// row, or is this row.
     pub back: Option<usize>,
     /// Position in processing order.
     pub position: u32,
-    /// The squared bound when the search reached the point, ∞ before there was one; `None` if the engine
+    /// Squared bound when the search reached the point; ∞ before the first bound. `None` if the engine
     /// recorded no history.
     pub bound: Option<f32>,
     /// Each axis's share of the squared distance, largest first. Empty at distance 0, and if the searched
@@ -35,7 +35,8 @@ pub struct Standing {
 }
 
 impl Standing {
-    /// Whether each is among the `k` nearest other points of the other; `None` if the query is not a row.
+    /// Whether the row and the query are each among the other's `k` nearest points; `None` if the query is
+    /// not a row.
     pub fn is_mutual(&self, k: usize) -> Option<bool> {
         self.back.map(|back| self.rank < k && back < k)
     }
@@ -132,7 +133,7 @@ fn bound(record: &RunRecord, query: usize, position: u32) -> Option<f32> {
     }
     let (seen, bounds) = record.convergence.of(query);
     let merges = seen.iter().take_while(|&&seen| seen <= position).count();
-    // If merges were left unrecorded, those before the last are unknown.
+    // If the history is truncated, the bounds between its last two entries are unknown.
     let all = record
         .measured
         .column("merges")
@@ -237,7 +238,7 @@ fn distances(problem: &Problem, query: usize) -> Vec<f32> {
         .collect()
 }
 
-/// All merges of a query of which the run recorded only some, by searching again with the kernel's twin.
+/// Repeats the search with the kernel's twin, to get all merges of a query whose history is truncated.
 fn replayed(record: &RunRecord, query: usize, problem: &Problem, at: usize) -> Option<(Vec<u32>, Vec<f32>)> {
     let merges = *record.measured.column(&record.convergence.counted_by)?.get(query)?;
     if merges as usize <= record.convergence.of(query).0.len() {
@@ -311,7 +312,7 @@ mod tests {
 
     /// Ranks are those of the answer, and mutual neighbours are recognised.
     #[test]
-    fn neighbours_stand_where_the_answer_has_them() {
+    fn neighbours_rank_as_in_the_answer() {
         let (record, engines) = all(true);
         for query in [0, 7, 150, 199] {
             let (rows, distances) = record.neighbors.of(query);
@@ -334,7 +335,7 @@ mod tests {
     /// The farthest row comes after all others. It was reached after the bound excluded it, or during the
     /// first fill.
     #[test]
-    fn a_far_row_is_behind_all_others() {
+    fn the_farthest_row_ranks_last() {
         let (record, engines) = all(true);
         let far = standing(&record, 0, 199, engines.resident(), &Silent).unwrap().expect("it is there");
         assert_eq!(far.rank, 198);
@@ -345,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_query_stands_before_all_and_a_cancelled_question_has_no_answer() {
+    fn the_query_itself_ranks_first_and_cancelling_returns_none() {
         let (record, engines) = all(false);
         let own = standing(&record, 3, 3, engines.resident(), &Silent).unwrap().expect("it is there");
         assert_eq!((own.rank, own.back, own.squared_distance, own.shares.len()), (0, None, 0.0, 0));
@@ -356,8 +357,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_as_far_as_the_radius_is_within() {
-        // At 0, 1, 4, 9, … on a line.
+    fn points_exactly_at_the_radius_are_included() {
+        // Points at 0, 1, 4, 9, … on a line.
         let cloud = squares(40);
         let spec = RunSpec { k: 1, queries: QuerySpec::Rows(vec![2, 0]), ..spec() };
         let record = Engines::default().answer(&spec, &cloud, None, &mut |_, _| true).expect("an answer");
@@ -373,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_with_more_merges_than_are_kept_is_replayed() {
+    fn queries_with_more_merges_than_recorded_are_replayed() {
         // Every point is closer to the last one than all points before it.
         let n = 3200;
         let mut record = RunRecord::clone(&record());
@@ -407,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn theory_ends_at_the_kth_distance_and_only_falls() {
+    fn the_theory_curve_decreases_to_the_kth_distance() {
         let record = record();
         let curve = TheoryCurve::of(&record, 0, &Resident::default()).points;
         let (problem, at) = problem_of(&record, 0, &Resident::default()).expect("a problem");
@@ -431,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn prepared_points_are_used_and_others_left() {
+    fn prepared_points_are_reused_and_unrelated_ones_kept() {
         let (record, resident) = (record(), Resident::default());
         let own = Setup::from(&record.spec).arrangement();
         let of_another = Setup { metric: Metric::Angular, ..Setup::from(&record.spec) }.arrangement();
@@ -444,7 +445,7 @@ mod tests {
 
     /// Every engine with a walk reproduces the search that the run counted, for a row and for a point.
     #[test]
-    fn a_walk_is_the_search_of_the_run() {
+    fn a_walk_reproduces_the_runs_search() {
         let (cloud, mut engines) = (squares(3000), Engines::default());
         let others = ["step:clusters=7,spheres=naive".parse().unwrap()];
         for engine in registry::with_walk()
@@ -483,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_that_no_engine_takes_is_refused() {
+    fn unsupported_methods_are_rejected() {
         let (cloud, mut engines) = (squares(300), Engines::default());
         let spec = RunSpec {
             engine: EngineChoice::named(EngineId::new("step")),
@@ -505,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_nobody_has_prepared_are_kept() {
+    fn newly_prepared_points_are_cached() {
         let (cloud, mut engines) = (squares(400), Engines::default());
         let Some(engine) = registry::with_walk().first().map(|name| EngineChoice::named(EngineId::new(name)))
         else {
@@ -516,7 +517,7 @@ mod tests {
         let resident = Resident::default();
         walk(&record, 3, &resident, &Silent).unwrap().expect("it has one");
         assert!(resident.has(&cloud, Setup::from(&spec).arrangement()));
-        // Points of another problem stay.
+        // Resident points of another problem are kept.
         let other = squares(30);
         resident.points(&other, Setup::from(&spec).arrangement()).unwrap();
         walk(&record, 3, &resident, &Silent).unwrap().expect("it has one");

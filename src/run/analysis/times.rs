@@ -57,8 +57,8 @@ pub struct Roofline {
 }
 
 impl Roofline {
-    /// Compares a run with the peaks measured along with it. `None` without peaks, and if the run was faster
-    /// than they allow, so that they cannot be its device's.
+    /// Compares a run with the peaks that were measured with it. `None` without peaks, or if the run was
+    /// faster than the peaks allow, which means that they belong to another device.
     pub fn of_run(record: &RunRecord) -> Option<Self> {
         Self::of(record, record.peaks.as_ref().filter(|peaks| peaks.are_sensible())?)
             .filter(Self::is_possible)
@@ -156,7 +156,7 @@ impl Roofline {
     }
 }
 
-/// Formats a share; very small ones are not detailed.
+/// Formats a share as a percentage, or as `under 1 %`.
 fn percent(share: f64) -> String {
     if share < 0.01 { "under 1 %".to_owned() } else { format!("{:.0} %", share * 100.0) }
 }
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_is_bound_by_what_explains_most_of_its_time() {
+    fn the_bottleneck_is_the_limit_that_explains_most_of_the_time() {
         let mut run = run(400.0);
         assert_eq!(
             said(&run),
@@ -318,7 +318,7 @@ mod tests {
             "{}",
             said(&run)
         );
-        // One query: most of the time is launches, of which there are ten here.
+        // One query: most of the time is spent on the ten launches.
         (run.head.summary.q, run.head.summary.search_ms_median) = (1, 0.04);
         assert!(
             said(&run).contains("bound by launches (launches 75 %, memory 5 %, FP32 under 1 %)"),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn merging_is_told_by_a_profile() {
+    fn profiles_report_merging_as_a_bottleneck() {
         let mut run = run(1000.0);
         let cycles = vec![10, 20, 20, 30, 15, 5];
         run.profile = Some(Profile { cycles, ..Profile::new(&warp::PHASES) });
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn behind_the_filter_and_without_counts_fp32_tells_nothing() {
+    fn filters_and_uncounted_runs_have_no_fp32_rate() {
         let mut run = run(2.0);
         run.samples[0].chunk = 0;
         run.head.method = Some("cuda:kernel=filter".to_owned());
@@ -371,10 +371,10 @@ mod tests {
     }
 
     #[test]
-    fn the_roof_is_memory_first_and_arithmetic_then() {
+    fn the_roof_is_memory_bound_then_compute_bound() {
         let roofline = Roofline::of(&run(400.0), &PEAKS).unwrap();
         assert_eq!([0.5, 7.0, 60.0].map(|intensity| roofline.roof(intensity)), [2e12, 28e12, 28e12]);
-        // Points and queries of 12 bytes, and 32 neighbours of 8 bytes.
+        // Points and queries take 12 bytes each, and 32 neighbours take 8 bytes each.
         let bytes = 1e6 * (12.0 * out_of_cache(12e6) + 12.0 + 256.0);
         assert!((roofline.intensity().unwrap() - 7e12 / bytes).abs() < 1e-6);
         assert!(roofline.is_possible() && !Roofline::of(&run(200.0), &PEAKS).unwrap().is_possible());
@@ -382,14 +382,14 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_peaks_or_an_engine_says_nothing() {
+    fn unknown_engines_have_no_roofline() {
         let mut run = run(400.0);
         run.head.engine = EngineId::new("unheard-of");
         assert_eq!(Roofline::of(&Arc::new(run), &PEAKS), None);
     }
 
     #[test]
-    fn shares_add_up_to_one_answer() {
+    fn time_shares_add_up_to_the_total() {
         let mut record = RunRecord::clone(&record());
         let sample =
             |phase, repeat, duration_ms| Sample { phase, repeat, chunk: 0, start_ms: 0.0, duration_ms };
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn more_points_take_longer() {
+    fn predicted_time_grows_with_the_number_of_points() {
         let spec = RunSpec { queries: QuerySpec::Count(50), ..spec() };
         let mut record = Engines::default().execute(&spec, &squares(300), None, &mut |_, _| true).unwrap();
         record.head.summary.search_ms_median = 10.0;
@@ -440,7 +440,7 @@ mod tests {
         planner.learn(engine, &shape, &record);
         record.head.summary.search_ms_median = 10.0;
         assert_eq!(outlook(&record, &planner), Some(expected.clone()));
-        // Building an index takes longer as well.
+        // The time to build an index grows as well.
         record.samples.push(Sample {
             phase: Phase::BuildIndex,
             repeat: 0,

@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn right_answers_agree_and_wrong_ones_are_named_and_counted() {
+    fn correct_answers_agree_and_wrong_ones_are_named_and_counted() {
         let check_rows = |change: &dyn Fn(&mut Vec<f64>)| check_rows(&spec(), 5, change).unwrap();
         assert_eq!(check_rows(&|_| ()), AnswersVerdict { queries: 20, wrong: 0, ties: 0, mismatch: None });
         let why = |change: &dyn Fn(&mut Vec<f64>)| check_rows(change).mismatch.unwrap();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_those_of_the_queries_or_of_their_file() {
+    fn answers_may_cover_the_queries_or_the_whole_file() {
         // Records 1 and 4 are dropped, so rows and records have different numbers.
         let data = cloud(1, vec![0.0, f64::NAN, 4.0, 9.0, f64::NAN, 16.0, 25.0]);
         let verdict = |queries: &QuerySpec, rows: Vec<f64>| {
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn the_querys_own_row_is_left_out_where_that_is_asked() {
+    fn exclude_self_rejects_the_querys_own_row() {
         let own = RunSpec { exclude_self: true, ..spec() };
         assert_eq!(
             check_rows(&own, 3, |_| ()).unwrap(),
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn fewer_neighbours_than_are_asked_for_are_told() {
+    fn too_few_neighbours_per_query_is_an_error() {
         assert!(matches!(
             check_rows(&RunSpec { k: 5, ..spec() }, 3, |_| ()),
             Err(AnswersError::Width { width: 3, k: 5 })

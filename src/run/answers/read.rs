@@ -104,8 +104,8 @@ pub fn names(path: &Path, progress: &dyn Progress) -> Result<Vec<String>, Format
 /// Names of the queries' rows, in archives and in tables.
 const ROWS: [&str; 2] = ["query_rows", "query_row"];
 
-/// The row of its own file that each query is, in the order of [`read()`]'s rows; `None` if the file does not
-/// have it for all queries.
+/// Each query's row number in its own file, in the order of [`read()`]; `None` unless the file has one for
+/// every query.
 ///
 /// # Errors
 /// Errors of [`read()`].
@@ -184,7 +184,8 @@ fn distances(path: &Path, progress: &dyn Progress) -> Result<Option<Coordinates>
     Ok(None)
 }
 
-/// Whether a table has the shape of the neighbours' and its rows ascend as far as there are neighbours.
+/// Whether a table has the same shape as the neighbours', with distances ascending in each row up to its last
+/// neighbour.
 fn are_distances(distances: &Coordinates, neighbours: &Coordinates) -> bool {
     let width = neighbours.columns.len();
     let there = |at: usize| neighbours.values.get(at) >= 0.0;
@@ -250,7 +251,7 @@ fn matrix(entries: usize, of: impl Fn(usize) -> [f64; 3]) -> Result<Coordinates,
                 .map(|(number, one, many)| count(number as u64, one, many));
         return Err(format!("the table has {lines}; expected {queries} × {ranks}"));
     }
-    // Entries are as many as places, so a duplicate leaves a gap.
+    // The matrix has one cell per entry, so a duplicate leaves a gap.
     let mut values = vec![f64::NAN; entries];
     let mut filled = vec![false; entries];
     for at in 0..entries {
@@ -279,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_of_queries_are_told_where_each_has_one() {
+    fn query_rows_are_read_when_every_query_has_one() {
         let rows = |text: &str| {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("a.csv");
@@ -301,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_for_each_neighbour_is_a_row_for_each_query() {
+    fn one_line_per_neighbour_becomes_one_row_per_query() {
         let whole = (vec![4.0, 0.0, 7.0, 7.0, 5.0, -1.0], 3);
         assert_eq!(given("a.csv", "4,0,7\n7,5,-1\n"), Ok(whole.clone()));
         assert_eq!(
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_found_beside_neighbours() {
+    fn distances_are_read_with_the_neighbours() {
         let folder = tempfile::tempdir().unwrap();
         let of = |name: &str| {
             let (_, _, distances) = read_with_distances(&folder.path().join(name), &Silent).unwrap();
@@ -339,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_with_gaps_is_refused() {
+    fn tables_with_gaps_are_rejected() {
         let why = |lines: &str| given("a.csv", &format!("query,rank,index\n{lines}")).unwrap_err();
         assert_eq!(
             why("0,0,4\n0,1,5\n1,0,4\n"),

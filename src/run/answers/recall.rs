@@ -17,7 +17,7 @@ use crate::progress::Progress;
 use crate::run::stats::Spread;
 use crate::text::count;
 
-/// Why there is no recall.
+/// Why recall cannot be computed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecallError {
@@ -76,7 +76,7 @@ pub enum Ties {
     NotTold,
 }
 
-/// Flawed answers; none of them is a hit.
+/// Flawed answers, which are never hits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Flaws {
     /// Ranks without an answer: −1, or not a number.
@@ -279,8 +279,8 @@ pub fn of_problem(
     judged(problem.q(), ks, Ties::Computed, judge, progress)
 }
 
-/// The recall of answers compared row by row with a truth from a file. With the truth's `distances`, ties
-/// count as hits as far as the truth lists them.
+/// The recall of answers compared row by row with a truth from a file. With the truth's `distances`, an
+/// answer that ties with the k-th neighbour is a hit if the truth lists it.
 ///
 /// # Errors
 /// [`RecallError`].
@@ -299,7 +299,7 @@ pub fn of_files(
     }
     let judge = |query: usize| {
         let listed: Vec<f64> = row(truth, query, width).take_while(|&record| !is_missing(record)).collect();
-        // Without distances, ranks stand in for them.
+        // Without distances, uses ranks instead.
         let far = |rank: usize| {
             distances.map_or(rank as f64, |distances| distances.values.get(query * width + rank))
         };
@@ -479,7 +479,7 @@ mod tests {
     }
 
     #[test]
-    fn what_ties_with_the_kth_counts() {
+    fn ties_with_the_kth_neighbour_count_as_hits() {
         let found =
             Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
         let named = table(4, &[0.0, 1.0, 2.0, 3.0]);
@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn flaws_are_counted_and_no_hits() {
+    fn flawed_indices_are_counted_and_never_hits() {
         let found =
             Neighbors { k: 4, indices: vec![0, 1, 2, 3], squared_distances: vec![0.0, 1.0, 1.0, 4.0] };
         let recall = line(&[0.0, 0.0, -1.0, 6.0], Truth::Found(&found), &[1, 4]);
@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_row_is_no_hit_where_it_is_left_out() {
+    fn the_querys_own_row_is_not_a_hit_with_exclude_self() {
         let data = squares(4);
         let own = RunSpec { k: 2, exclude_self: true, ..spec() };
         let problem = build_problem(&own, &data, None).unwrap();
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oracles_answers_are_perfect_in_any_order_of_equals() {
+    fn oracle_answers_have_recall_one_for_any_order_of_ties() {
         // Every distance occurs at least four times.
         let data = cloud(2, (0..100).flat_map(|i| [f64::from(i % 5), f64::from(i / 5 % 5)]).collect());
         let problem = build_problem(&RunSpec { k: 7, ..spec() }, &data, None).unwrap();
@@ -564,7 +564,7 @@ mod tests {
                 .take(7)
                 .for_each(|(to, from)| *to = from as f32);
         }
-        // The last of equal rows instead of the first.
+        // Of each set of equal rows, lists the last instead of the first.
         let mirrored: Vec<f64> = truth.indices.iter().map(|&row| f64::from((row + 75) % 100)).collect();
         let recall = of_problem(
             &problem,
@@ -582,7 +582,7 @@ mod tests {
     }
 
     #[test]
-    fn files_tell_ties_as_far_as_the_truth_lists_them() {
+    fn ties_are_recognized_within_the_ground_truths_list() {
         let truth = table(4, &[10.0, 11.0, 12.0, 13.0, 5.0, 6.0, -1.0, -1.0]);
         let answers = table(3, &[12.0, 10.0, 13.0, 6.0, 7.0, 5.0]);
         let by_name = of_files(&answers, &truth, None, &[1, 2, 3], &Silent).unwrap();

@@ -24,7 +24,7 @@ pub use within::AllWithin;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BatchError {
-    /// The engine has other goals.
+    /// The engine does not support this goal.
     #[error("{engine} {}", not_able(*.goal))]
     Engine { engine: EngineId, goal: Goal },
     #[error("unknown engine {0}")]
@@ -282,11 +282,11 @@ impl<'a> Batch<'a> {
 /// Limit in bytes on the answers and queries of a batch: enough to keep a device busy.
 const PART: u64 = 512 << 20;
 
-/// The part of free memory they may use: they exist in the engine, in the download and in the report at the
-/// same time.
+/// A batch may use 1/`SHARE` of the free memory, since its answers exist in the engine, in the download and
+/// in the report at once.
 const SHARE: u64 = 16;
 
-/// Copies of one query's answer, the minimum of a batch.
+/// Copies of one query's answer that must fit in memory, the minimum for a batch.
 const COPIES: u64 = 3;
 
 /// A spec's problem and its batch size. All batches share the same points, so engines can reuse their
@@ -390,7 +390,7 @@ mod tests {
     use crate::run::{EngineChoice, QuerySpec, build_problem};
 
     #[test]
-    fn parts_are_as_large_as_the_memory_lets_them() {
+    fn batch_size_follows_free_memory() {
         let of = |k: usize, free| {
             let problem =
                 build_problem(&RunSpec { k, queries: QuerySpec::All, ..spec() }, &squares(100), None)
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_the_answers_of_all() {
+    fn batches_give_the_answers_of_one_run() {
         // The angular metric drops zero rows, which changes the numbers of later queries.
         let cloud =
             cloud(2, (0..60).map(|at| if at % 14 < 2 { 0.0 } else { f64::from(at * 37 % 11) }).collect());

@@ -110,7 +110,7 @@ fn largest(
     };
     found.resize(q * k, Product::NONE);
     let threads = rayon::current_num_threads();
-    // With few queries, one block per thread.
+    // With few queries, each thread gets one block.
     let block = q.div_ceil(threads).clamp(1, BLOCK);
     // Queries between two checks for cancellation.
     let part = block * threads;
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn each_engine_finds_those_of_the_rule() {
+    fn each_engine_finds_the_largest_products() {
         for (dims, n, k) in [(1, 50, 7), (3, 1500, 10), (100, 300, 1), (300, 70, 90)] {
             let cloud = cloud(dims, n);
             for exclude_self in [false, true] {
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_had_is_said() {
+    fn unsupported_product_searches_are_rejected() {
         let cloud = cloud(2, 9);
         let products = build(&spec(&cloud, 3000, false), &cloud, None).unwrap();
         let of = |engine: &Descriptor| largest(&products, engine, &Silent).unwrap_err().to_string();

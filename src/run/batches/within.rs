@@ -25,7 +25,7 @@ const BYTES: u64 = 8;
 /// Limit on neighbours per batch, unless a single query has more.
 const PART: u64 = 1 << 22;
 
-/// The part of free memory that a batch may use.
+/// A batch may use 1/`SHARE` of the free memory.
 const SHARE: u64 = 16;
 
 /// All neighbours within a radius of a job's queries.
@@ -262,8 +262,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Counts the neighbours of the queries from `start` on, of which `counts` has the first ones already.
-    /// Stops when there are more than `most`.
+    /// Counts the neighbours of the queries from `start` on and appends to `counts`, which may already have
+    /// the first ones. Stops when there are more than `most`.
     fn count(
         &self,
         start: usize,
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_at_the_radius_is_within_by_the_files_own_values() {
+    fn points_at_the_radius_are_included_by_f64_values() {
         let tenths: Vec<f64> = (0..10).flat_map(|at| [f64::from(at) / 10.0, 0.0]).collect();
         let tenths = problem(&["x", "y"], tenths, Metric::L2, false);
         let right = problem(
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_have_the_neighbours_of_all_and_at_most_so_many() {
+    fn batches_give_all_neighbours_within_the_size_limit() {
         let problem =
             problem(&["x"], (0..2500).map(|at| f64::from(at * at % 611)).collect(), Metric::L2, true);
         let search = Search::new(&problem, problem.cloud(), usual(&problem), 20.0).unwrap();
@@ -506,7 +506,7 @@ mod tests {
     }
 
     #[test]
-    fn counting_stops_when_there_are_more_than_fit() {
+    fn counting_stops_above_the_limit() {
         let problem = problem(&["x"], (0..5000).map(f64::from).collect(), Metric::L2, false);
         let search = Search::new(&problem, problem.cloud(), usual(&problem), 1e9).unwrap();
         let mut counts = Vec::new();
@@ -521,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn every_neighbour_within_is_listed_and_none_beyond() {
+    fn exactly_the_points_within_the_radius_are_listed() {
         let scattered = |dims: usize, n: usize, distinct: u32| -> Vec<f64> {
             (0..dims * n)
                 .map(|at| f64::from((at as u32).wrapping_mul(2_654_435_761) % 65_521 % distinct) / 100.0)
@@ -562,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_listed_is_said() {
+    fn unsupported_radius_searches_are_rejected() {
         let problem = problem(&["x"], vec![1.0, 2.0, 3.0], Metric::L2, false);
         let of = |engine: &str, radius: f64| {
             within(&problem, problem.cloud(), registry::find(EngineId::new(engine)).unwrap(), radius, &Silent)

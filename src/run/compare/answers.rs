@@ -117,11 +117,13 @@ impl Answers {
         if self.identical() {
             return format!("The same neighbours, to the bit ({of}).");
         }
-        let rows = format!("{} of {of}: other neighbours", thousands(*other_rows));
+        let rows = format!("{} of {of}: different neighbours", thousands(*other_rows));
         match (other_rows, other_distances) {
-            (0, far) => format!("The same neighbours, but {} of {of} at other distances.", thousands(*far)),
+            (0, far) => {
+                format!("The same neighbours, but {} of {of} at different distances.", thousands(*far))
+            }
             (_, 0) => format!("{rows}, all at equal distances."),
-            (_, far) => format!("{rows}; other distances in {}.", count(*far, "query", "queries")),
+            (_, far) => format!("{rows}; different distances in {}.", count(*far, "query", "queries")),
         }
     }
 }

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_value_is_in_one_bin() {
+    fn every_value_is_in_exactly_one_bin() {
         for (a, b, whole) in [
             (vec![1.0, 2.0, 3.5], vec![9.0, 2.0], false),
             (vec![3.0; 7], vec![], false),
@@ -174,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_have_bins_of_their_own() {
+    fn integers_have_one_bin_each() {
         let histogram = Histogram::of(&[3.0, 3.0, 5.0], &[4.0], true).expect("there are values");
         assert_eq!((histogram.a, histogram.b), (vec![2, 0, 1], vec![0, 1, 0]));
         assert_eq!(histogram.edges, [2.5, 3.5, 4.5, 5.5]);
     }
 
     #[test]
-    fn shares_are_of_each_set() {
+    fn shares_are_percentages_of_each_set() {
         let (a, b) = Histogram::of(&[1.0, 1.0, 1.0, 2.0], &[2.0], true).expect("there are values").shares();
         assert_eq!((a, b), (vec![75.0, 25.0], vec![0.0, 100.0]));
     }

@@ -26,8 +26,8 @@ const SEED: u64 = 0x636f_6d70_6172_6501;
 /// the other; with three, it would be 10.
 pub const FEWEST: usize = 4;
 
-/// Minimum pairs for which a 95 % interval keeps its promise. With three pairs of equal runs, 9 of 100 would
-/// be called different.
+/// Minimum pairs for a valid 95 % interval. With three pairs of equal runs, 9 of 100 would be called
+/// different.
 pub const FEWEST_PAIRS: usize = 5;
 
 impl Interval {
@@ -236,7 +236,7 @@ mod tests {
             let one = |_| {
                 is_busy ^= self.uniform() < self.phase.recip();
                 let slowed = if is_busy { 1.0 + (self.busy - 1.0) * (0.5 + self.uniform()) } else { 1.0 };
-                // Nearly Gaussian.
+                // The sum of twelve uniform numbers is nearly Gaussian.
                 let noise = (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0;
                 ms * slowed * (self.noise * noise).exp()
             };
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_the_same_on_a_busy_machine_are_seldom_called_different() {
+    fn equal_runs_on_a_busy_machine_rarely_differ() {
         for (repeats, phase, busy) in [(5, 3.0, 1.5), (10, 3.0, 1.5), (10, 4.0, 2.0), (20, 5.0, 1.5)] {
             let different = called(repeats, [1.0, 1.0], Machine::new(1, phase, 0.02, busy));
             assert!(
@@ -332,7 +332,7 @@ mod tests {
 
     /// `docs/compare.md` has the rates of 10,000 trials each.
     #[test]
-    fn outliers_neither_make_nor_hide_a_difference() {
+    fn outliers_neither_create_nor_hide_a_difference() {
         for (repeats, noise) in [(5, 0.03), (5, 0.3), (10, 0.03), (20, 0.03)] {
             let rates = called_with_outliers(TRIALS * 5 / repeats, repeats, 1.0, noise);
             assert!(
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_steady_drift_is_no_difference() {
+    fn steady_drift_is_unclear() {
         // Two percent per repeat, through both runs, which do not overlap.
         for repeats in [4, 5, 10, 20] {
             let mut noise = Machine::new(7, 3.0, 0.003, 1.0);
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_of_the_same_are_seldom_called_different_however_long_it_is_busy() {
+    fn equal_pairs_rarely_differ_for_any_busy_phase() {
         for (pairs, phase, busy) in
             [(FEWEST_PAIRS, 5.0, 2.0), (8, 5.0, 2.0), (10, 5.0, 1.5), (10, 30.0, 1.5), (10, 200.0, 2.0)]
         {
@@ -396,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenth_is_found_where_it_is_quiet() {
+    fn a_ten_percent_difference_is_detected_on_a_quiet_machine() {
         for ms in [[1.0, 1.1], [1.1, 1.0]] {
             let found = [
                 called(10, ms, Machine::new(2, 3.0, 0.01, 1.0)),
@@ -410,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_that_waited_for_a_core_may_have_been_faster() {
+    fn waiting_for_a_core_widens_the_interval() {
         let (a, b) = ([10.0, 10.1, 9.9, 10.0], [15.0, 15.1, 14.9, 15.0]);
         let alone = Interval::of_runs([&a, &b], [0.0, 0.0]).unwrap();
         let waited = Interval::of_runs([&a, &b], [0.0, 0.5]).unwrap();
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn drift_within_a_run_widens() {
+    fn drift_within_a_run_widens_the_interval() {
         let (flat, rising) = ([10.0, 10.1, 10.0, 10.1, 10.0, 10.1], [10.0, 10.1, 11.0, 11.1, 12.0, 12.1]);
         assert!((drift(&rising) - (12.05f64 / 10.05).ln()).abs() < 1e-12);
         assert!(drift(&flat) < 1e-12);
@@ -433,8 +433,8 @@ mod tests {
     }
 
     #[test]
-    fn pairs_cancel_what_both_suffer() {
-        // The machine becomes ten times slower meanwhile, and the second always takes about 5 % longer.
+    fn pairs_cancel_shared_noise() {
+        // The machine slows down tenfold meanwhile, and the second run always takes about 5 % longer.
         let ratios: Vec<f64> = (0..10).map(|pair| 1.05 + 0.002 * f64::from(pair % 3)).collect();
         let of_pairs = |ratios: &[f64]| Interval::of_pairs([&vec![1.0; ratios.len()], ratios], 0);
         let interval = of_pairs(&ratios).unwrap();
@@ -443,20 +443,20 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_say_nothing_are_cut_off() {
+    fn extreme_limits_are_abbreviated() {
         let text = |lower, upper| Interval { lower, upper }.text();
         assert_eq!([text(0.98, 1.314), text(1e-6, 4e6)], ["0.980 to 1.31×", "under 0.01 to over 100×"]);
         assert_eq!([text(0.007, 0.0076), text(132.0, 143.4)], ["0.00700 to 0.00760×", "132 to 143×"]);
     }
 
     #[test]
-    fn what_has_no_spread_has_no_interval() {
+    fn too_few_or_zero_times_have_no_interval() {
         assert_eq!(Interval::of_runs([&[1.0, 2.0, 3.0], &[1.0, 2.0, 3.0, 4.0]], [0.0; 2]), None);
         assert_eq!(Interval::of_runs([&[1.0, 0.0, 1.0, 1.0], &[1.0, 2.0, 3.0, 4.0]], [0.0; 2]), None);
     }
 
     #[test]
-    fn medians_and_factors_are_those_of_tables() {
+    fn medians_and_students_t_match_published_tables() {
         for values in [vec![3.0, 1.0, 2.0], vec![4.0, 1.0, 2.0, 3.0], vec![7.0]] {
             assert_eq!(median(&mut values.clone()), stats::median(&values));
         }

@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn several_engines_are_each_compared_with_themselves() {
+    fn engines_are_matched_by_name() {
         let both = saved("cuda,search,0,0,0,1\nkdtree,search,0,0,0,7\n").unwrap();
         let phases = compare(&both, &both).phases;
         assert_eq!(phases.len(), 2);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_other_jobs_are_not_judged() {
+    fn runs_of_different_jobs_get_no_verdict() {
         let run = |change: &dyn Fn(&mut RunSpec)| {
             let mut asked = RunSpec { repeats: 3, ..spec() };
             change(&mut asked);
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn other_files_are_refused_with_their_name() {
+    fn invalid_timing_files_are_rejected_by_name() {
         for (rows, expected) in [
             ("", "it has no timings"),
             ("GPU,search,0,0,0,1\n", "invalid engine name `GPU`"),

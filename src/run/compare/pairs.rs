@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_slows_down_does_not_count() {
+    fn pairs_cancel_a_machine_that_slows_down() {
         let mut pairs = Pairs::default();
         let mut same = Pairs::default();
         for pair in 0..8 {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sentence_says_what_the_verdicts_are_of() {
+    fn the_sentence_reports_search_and_total() {
         let mut pairs = Pairs::default();
         // The medians belong to the one pair in which the second takes 1.42 times as long.
         for (slow, times, index) in [
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_is_told_where_searches_are_alike() {
+    fn equal_searches_still_report_the_total() {
         let mut pairs = Pairs::default();
         for jitter in [1.0, 1.01, 0.99, 1.005, 0.995] {
             let of = |index: f64| {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn another_engine_on_the_way_is_an_error() {
+    fn changing_engines_between_pairs_is_an_error() {
         let mut pairs = Pairs::default();
         let of = |engine| run(engine, &[("search", 1.0)]);
         pairs.push(&of("bvh"), &of("kdtree")).unwrap();
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn no_pairs_are_no_comparison() {
+    fn without_pairs_there_is_no_comparison() {
         assert_eq!(Pairs::default().compared(), None);
     }
 }

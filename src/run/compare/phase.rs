@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn pairs_exclude_both_of_an_outlier() {
+    fn an_outlier_excludes_both_runs_of_its_pair() {
         let (a, b) = ([10.0, 10.1, 30.0, 10.0, 9.9], [13.0, 13.1, 13.0, 12.9, 13.2]);
         let difference = Difference::of_pairs(&a, &b, true);
         assert_eq!(
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn few_far_values_are_outliers_and_many_are_scatter() {
+    fn isolated_values_are_outliers_and_repeated_ones_are_scatter() {
         let kept_of = |values: &[f64]| without([values, &[]])[0].clone();
         assert_eq!(kept_of(&[30.0, 10.0, 10.2, 9.9, 10.1]), [10.0, 10.2, 9.9, 10.1]);
         assert_eq!(

@@ -61,7 +61,7 @@ impl SavedRun {
             return Ok(Self::of(recording.pick(name.as_deref(), &file)?.run.clone(), path));
         }
         let folder = path.is_dir();
-        // A file of a folder may still have its temporary name.
+        // If a write was interrupted, a file may still have its temporary name.
         let timings = if folder {
             files::place(path, TIMINGS).unwrap_or_else(|| path.join(TIMINGS))
         } else {

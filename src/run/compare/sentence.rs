@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_faster_is_named_with_its_factor() {
+    fn the_faster_run_is_named_with_its_factor() {
         let (a, b) = (
             saved(&searches("lockstep", &[33.0, 34.0, 32.0, 33.0])),
             saved(&searches("kdtree", &[10.0, 9.9, 10.1, 10.0])),
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_counts() {
+    fn index_build_time_is_counted() {
         let a = saved(&searches("lockstep", &[33.0, 34.0, 32.0, 33.0]));
         let b =
             saved(&format!("kdtree,build index,0,0,0,56\n{}", searches("kdtree", &[10.0, 9.9, 10.1, 10.0])));
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn repeats_that_scatter_show_no_difference() {
+    fn scattered_repeats_show_no_difference() {
         let (a, b) = (
             saved(&searches("lockstep", &[33.0, 34.0, 32.0, 33.0])),
             saved(&searches("bvh", &[14.0, 2.0, 26.0, 33.5])),
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_said_is_said() {
+    fn undetectable_differences_are_reported() {
         let said = |a: &[f64], b: &[f64]| {
             compare(&saved(&searches("cuda", a)), &saved(&searches("cuda", b))).sentence().unwrap()
         };
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_beyond_the_interval_is_slower() {
+    fn the_gate_fails_only_beyond_the_interval() {
         let times = [10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0, 10.1, 9.9];
         let of = |a: &[f64], b: &[f64]| compare(&saved(&searches("cuda", a)), &saved(&searches("cuda", b)));
         let slower = |by: f64| of(&times, &times.map(|ms| ms * by));

@@ -14,7 +14,7 @@ use crate::progress::Progress;
 pub struct Forest(Vec<u32>);
 
 impl Forest {
-    /// Each point in a set of its own.
+    /// Puts each point in a separate set.
     pub fn new(points: usize) -> Self {
         Self((0..points as u32).collect())
     }
@@ -64,7 +64,7 @@ impl Sets {
     }
 }
 
-/// Each point's component. A point without mutual neighbours is a component of its own.
+/// Each point's component. A point without mutual neighbours forms its own component.
 ///
 /// # Errors
 /// [`Cancelled`].
@@ -127,7 +127,7 @@ mod tests {
     use crate::run::graph::testing::{graph, line};
 
     #[test]
-    fn sets_are_numbered_by_their_first_points() {
+    fn sets_are_numbered_by_their_first_point() {
         let mut forest = Forest::new(7);
         [(5, 1), (6, 5), (3, 2), (1, 6)].into_iter().for_each(|(a, b)| forest.join(a, b));
         assert_eq!(forest.root(6), 1);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn both_must_be_near() {
+    fn components_need_mutual_neighbours() {
         // The neighbour of 4 is 2, whose own neighbour is 1.
         let record = line(&[0.0, 1.0, 2.0, 4.0, 20.0, 21.0], 1);
         let found = components(&graph(&record), &Silent).unwrap();
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_chains() {
+    fn chains_of_close_points_form_groups() {
         let values = [0.0, 10.0, 1.0, 20.0, 10.5, 2.0];
         assert_eq!(
             found(&values, 3, 1.0),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_may_be_larger_is_open() {
+    fn groups_that_may_be_larger_are_marked_open() {
         let values = [0.0, 0.1, 0.2, 0.3, 9.0, 9.1];
         assert_eq!(found(&values, 1, 0.5).1, [true, true], "one neighbour each is not enough to tell");
         assert_eq!(found(&values, 2, 0.5).1, [true, false]);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_points_are_one_group_however_few_neighbours_were_asked_for() {
+    fn equal_points_form_one_group_for_any_k() {
         let values: Vec<f64> = (0..60).map(|i| f64::from(i % 3)).collect();
         let (of, open) = found(&values, 1, 0.0);
         assert_eq!((of, open), ((0..60).map(|i| Some(i % 3)).collect(), vec![false; 3]));

@@ -4,7 +4,6 @@
 //! The vote is that of scikit-learn's `KNeighborsClassifier`: the majority, with ties going to the smallest
 //! label; numbers are ordered by value and texts by characters. A point without a label has no vote and is
 //! not classified.
-//! classified.
 
 use std::collections::BTreeMap;
 
@@ -127,10 +126,10 @@ impl Ord for Ordered {
 /// The result of a point's neighbours' labels.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Vote {
-    /// The fraction of its labelled neighbours with its own label; `None` if it has no label or none of them
-    /// has.
+    /// Fraction of the labelled neighbours that share the point's label; `None` if the point or all its
+    /// neighbours lack one.
     pub same: Option<f64>,
-    /// Their most frequent label; `None` if they have none.
+    /// The most frequent label among the neighbours; `None` if they have none.
     pub predicted: Option<u32>,
 }
 
@@ -237,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn the_majority_or_the_smallest_label() {
+    fn votes_take_the_majority_and_break_ties_by_smallest_label() {
         let record = line(&[0.0, 1.0, 2.0, 3.5, 10.0], 2);
         // Neighbours: {1, 2}, {0, 2}, {1, 0 or 3: 3}, {2, 1}, {3, 2}.
         let labels = labels(&record, &texts(&["b", "a", ""], &[0, 1, 0, 1, 2])).unwrap();
@@ -261,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_labels_by_size() {
+    fn numeric_labels_sort_by_value() {
         let record = line(&[0.0, 1.0, 2.0, 3.0], 1);
         let labels = labels(&record, &ColumnData::Numbers(vec![10.0, 9.0, f64::NAN, -0.0])).unwrap();
         assert_eq!(
@@ -274,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_are_no_labels_is_refused() {
+    fn unusable_label_columns_are_rejected() {
         let record = line(&[0.0, 1.0, 2.0], 1);
         let why = |column: &ColumnData| labels(&record, column).unwrap_err().to_string();
         assert_eq!(

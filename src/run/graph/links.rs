@@ -1,4 +1,4 @@
-//! Which neighbour relations become edges: all, those of either end, or mutual ones.
+//! Turns neighbour relations into edges: directed, in either direction, or mutual.
 
 use rayon::prelude::*;
 
@@ -60,8 +60,8 @@ impl Linked {
                     .for_each(|(&other, flag)| *flag = names(other as usize, point));
             });
         })?;
-        // Passes on a point's edges with their start: its own edges, and reverse edges from neighbours that
-        // lack them.
+        // Passes a point's edges to `take`, with their start: its own edges, and reverse edges from
+        // neighbours that lack them.
         let pass_edges = |point: usize, take: &mut dyn FnMut(usize, (u32, f32))| {
             let (others, squared) = graph.of(point);
             for ((&other, &squared), &mutual) in others.iter().zip(squared).zip(&mutual[point * k..]) {
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn edges_go_both_ways_with_one_length() {
+    fn edges_are_symmetric_with_one_length() {
         for metric in [Metric::L2, Metric::Angular] {
             let values = (0..180_u32).map(|at| f64::from(at * 7919 % 997) / 31.0).collect();
             let spec = RunSpec { k: 4, metric, exclude_self: true, ..crate::run::testing::spec() };

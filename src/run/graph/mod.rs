@@ -255,7 +255,7 @@ mod tests {
     use crate::progress::Silent;
 
     #[test]
-    fn a_graph_is_of_every_row_without_itself() {
+    fn graphs_need_every_row_and_exclude_self() {
         let record =
             |spec: &RunSpec, n| Engines::default().answer(spec, &squares(n), None, &mut |_, _| true).unwrap();
         assert_eq!(KnnGraph::of_run(&record(&spec(), 4)).unwrap_err(), GraphError::OtherQueries);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_are_left_out_are_no_points() {
+    fn dropped_rows_are_not_graph_points() {
         let own =
             RunSpec { exclude_self: true, metric: Metric::Angular, drop_nonfinite: true, k: 2, ..spec() };
         let cloud = cloud(2, vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.1, 0.0, 1.0]);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_come_first() {
+    fn largest_finite_values_come_first() {
         assert_eq!(largest(&[1.0, 3.0, f64::INFINITY, 3.0, 0.0], 3), [2, 1, 3]);
         assert_eq!(largest(&[1.0, 3.0], 9), [1, 0]);
     }

@@ -6,8 +6,8 @@
 //!   computes it. `reach(a, b) = max(k-distance(b), d(a, b))`; the local reachability density of a point is
 //!   one over its mean reach to its k neighbours; its factor is the mean of their densities over its own. It
 //!   is about 1 inside a cluster, and larger for outliers.
-//! - Hubness: in many dimensions some points are among the neighbours of very many others, and many points of
-//!   none (Radovanović, Nanopoulos and Ivanović 2010, section 2).
+//! - Hubness: in many dimensions some points are neighbours of very many others, while many points are not a
+//!   neighbour of any (Radovanović, Nanopoulos and Ivanović 2010, section 2).
 //! - Local intrinsic dimension is estimated by maximum likelihood (Levina and Bickel 2004, equation 8). With
 //!   the distances T₁ ≤ … ≤ T_k to a point's neighbours, its dimension is ((1/(k−1)) · Σ_{j<k}
 //!   ln(T_k/T_j))⁻¹. Amsaleg and others 2015 (section 4.1) derive the same estimate with 1/k, since they
@@ -141,7 +141,7 @@ mod tests {
     use crate::run::graph::testing::{generated, graph, line};
 
     #[test]
-    fn the_kth_or_the_last_there_is() {
+    fn k_distances_use_the_kth_or_last_neighbour() {
         let far = |k| k_distances(&graph(&line(&[0.0, 1.0, 3.0, 7.0], k)), &Silent).unwrap();
         assert_eq!(far(1), [1.0, 1.0, 2.0, 4.0]);
         assert_eq!(far(2), [3.0, 2.0, 3.0, 6.0]);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn outlier_factors_by_hand() {
+    fn outlier_factors_match_hand_computation() {
         // k-distances with k = 2: 2, 1, 2, 9. Mean reaches: of 0 to 1 and 2: (1 + 2)/2; of 1 to 0 and 2: (2 +
         // 2)/2; of 2 to 1 and 0: (1 + 2)/2; of 10 to 2 and 1: (8 + 9)/2.
         let factors = outlier_factors(&graph(&line(&[0.0, 1.0, 2.0, 10.0], 2)), &Silent).unwrap();
@@ -164,14 +164,14 @@ mod tests {
     }
 
     #[test]
-    fn duplicates_are_no_outliers_and_a_point_far_from_them_is() {
+    fn duplicates_are_inliers_and_a_distant_point_is_an_outlier() {
         let factors = outlier_factors(&graph(&line(&[3.0, 3.0, 3.0, 3.0, 5.0], 2)), &Silent).unwrap();
         assert!(factors[..4].iter().all(|&factor| factor == 1.0), "{factors:?}");
         assert!((factors[4] / 2e10 - 1.0).abs() < 1e-9, "{factors:?}");
     }
 
     #[test]
-    fn uniform_points_have_factors_about_one() {
+    fn uniform_points_have_outlier_factors_near_one() {
         let record = generated("uniform:n=2000,d=2", 20);
         let factors = outlier_factors(&graph(&record), &Silent).unwrap();
         let mean = factors.iter().sum::<f64>() / 2000.0;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn hubness_by_hand() {
+    fn hubness_matches_hand_computation() {
         let record = line(&[0.0, 1.0, 2.5, 10.0], 1);
         let occurrences = occurrences(&graph(&record), &Silent).unwrap();
         assert_eq!(occurrences, [1, 2, 1, 0]);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn it_grows_with_the_dimension() {
+    fn hubness_grows_with_the_dimension() {
         let skewness = |d: u32| {
             let record = generated(&format!("gaussian-mixture:n=1000,d={d},clusters=1"), 10);
             let occurrences = occurrences(&graph(&record), &Silent).unwrap();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn dimensions_by_hand() {
+    fn intrinsic_dimensions_match_hand_computation() {
         let e = std::f64::consts::E;
         assert!((dimension(&[1.0, e, e * e]).unwrap() - 2.0 / 3.0).abs() < 1e-12);
         assert_eq!([dimension(&[]), dimension(&[1.0]), dimension(&[2.0, 2.0])], [None; 3]);
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_surface_has_two_dimensions_wherever_it_lies() {
+    fn estimated_dimensions_match_the_generators() {
         for (spec, expected) in
             [("swiss-roll:n=4000", 2.0), ("uniform:n=4000,d=5", 5.0), ("uniform:n=4000,d=1", 1.0)]
         {

@@ -14,7 +14,7 @@ use crate::text::{self, Exact};
 /// Number of rows with the largest values to list.
 const MOST: usize = 10;
 
-/// How many of these a sentence names.
+/// Number of these rows that a sentence names.
 const MOST_SAID: usize = 5;
 
 /// A point's record number.

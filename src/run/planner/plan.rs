@@ -1,5 +1,5 @@
-//! A job's predictions, and the engine chosen by them: of those about as fast as the fastest, the one that
-//! reports most.
+//! A job's predictions and the engine chosen by them: among the engines about as fast as the fastest, the one
+//! that reports most.
 
 use serde::Serialize;
 
@@ -132,8 +132,8 @@ impl Candidate {
         }
     }
 
-    /// The prediction for a user who has waited `waited_ms` for single queries of these points: an engine's
-    /// setup counts only as far as it exceeds that time. A first query is thus answered without an index that
+    /// The prediction for a user who has waited `waited_ms` for single queries of these points: only the part
+    /// of an engine's setup beyond that time counts. A first query is thus answered without an index that
     /// only later queries would use, and a user who keeps querying never waits more than twice as long as
     /// with the best engine from the start (the ski rental problem: Karlin, Manasse, Rudolph and Sleator
     /// 1988).
@@ -172,7 +172,7 @@ pub struct Plan {
     pub chosen: Option<EngineId>,
     /// Why it was chosen, as a clause for the user.
     pub reason: String,
-    /// Why an engine that the rule prefers cannot answer; `None` if there is no such engine.
+    /// Why a preferred engine cannot answer; `None` if the preferred engine was chosen.
     pub fallback: Option<String>,
     #[serde(skip)]
     leeway: Leeway,
@@ -292,7 +292,7 @@ fn reason(offers: &[Offer], at: usize, leeway: Leeway) -> String {
     }
 }
 
-/// A predicted time with its unit, to two digits, as predictions are no more precise.
+/// A predicted time with its unit, rounded to two digits, the precision of predictions.
 pub fn about(ms: f64) -> String {
     let round = |value: f64| {
         let step = 10f64.powf((value.max(1e-9).log10().floor() - 1.0).max(-1.0));
@@ -367,8 +367,8 @@ impl Offer {
     }
 }
 
-/// The index of the offer to pick: of those close to the fastest, those that report most, and of these the
-/// fastest.
+/// The index of the offer to pick: among those close to the fastest, the ones that report most; among these,
+/// the fastest.
 pub fn best_offer(offers: &[Offer], leeway: Leeway) -> Option<usize> {
     let fastest = offers.iter().min_by(|a, b| a.total_ms.total_cmp(&b.total_ms))?;
     let most =

@@ -254,7 +254,7 @@ fn trial(engine: &mut dyn Engine, n: usize, d: usize, k: usize) -> Result<Option
     let Ok(cloud) = cloud::load(&spec.data, false, &Silent).map(Arc::new) else { return Ok(None) };
     let (mut setups, mut taken_in) = (Vec::with_capacity(SETUPS), None);
     for _ in 0..SETUPS {
-        // A new problem, so that nothing is on the device yet.
+        // Each setup uses a new problem, so that nothing is on the device yet.
         let Ok(problem) = build_problem(&spec, &cloud, None) else { return Ok(None) };
         let search = engine.load(&problem, &Parameters::NONE, false)?;
         setups.push(search.setup_ms().iter().map(|(_, ms)| ms).sum::<f64>());

@@ -42,7 +42,7 @@ const ALL: [EngineId; 4] = [CUDA, SPLIT, LOCKSTEP, KDTREE];
 const ON_CPU: [EngineId; 2] = [LOCKSTEP, KDTREE];
 
 #[test]
-fn one_query_of_many_points_is_for_the_engine_that_splits_them() {
+fn one_query_over_many_points_goes_to_the_split_engine() {
     let one = shape(1, 16_800_000, 2, 32);
     assert_eq!(auto(one, Purpose::Measure, &ALL), SPLIT);
     assert_eq!(auto(one, Purpose::Ask, &ALL), SPLIT, "the points being uploaded first");
@@ -63,7 +63,7 @@ fn one_query_of_many_points_is_for_the_engine_that_splits_them() {
 }
 
 #[test]
-fn a_million_queries_of_a_million_points_are_for_the_tree() {
+fn a_million_queries_over_a_million_points_go_to_the_tree() {
     assert_eq!(auto(shape(1_000_000, 1_000_000, 3, 32), Purpose::Measure, &ON_CPU), KDTREE);
     assert_eq!(auto(shape(1_000, 5_000, 2, 32), Purpose::Ask, &[LOCKSTEP]), LOCKSTEP);
     assert_eq!(
@@ -79,7 +79,7 @@ fn a_million_queries_of_a_million_points_are_for_the_tree() {
 }
 
 #[test]
-fn an_engine_that_has_no_points_yet_is_not_asked() {
+fn engines_without_resident_points_are_avoided_for_live_queries() {
     let one = job(shape(1, 10_000_000, 2, 32), Purpose::Ask);
     assert_eq!(
         plan(&one, &ON_CPU, &[LOCKSTEP], &EngineChoice::Auto).chosen,
@@ -89,7 +89,7 @@ fn an_engine_that_has_no_points_yet_is_not_asked() {
 }
 
 #[test]
-fn a_profile_is_asked_of_who_gives_one() {
+fn profiles_go_to_engines_that_support_them() {
     let job = Job { profile: true, ..job(shape(100, 1_000, 2, 32), Purpose::Measure) };
     assert_eq!(plan(&job, &ALL, &[], &EngineChoice::Auto).chosen, Some(CUDA));
     assert_eq!(plan(&job, &ON_CPU, &[], &EngineChoice::Auto).chosen, Some(LOCKSTEP));
@@ -109,7 +109,7 @@ fn a_named_engine_is_never_replaced() {
 }
 
 #[test]
-fn what_cannot_run_is_named_once_where_it_would_have_been_taken() {
+fn an_unavailable_first_choice_is_named_once() {
     let plan_on_cpu = |shape| plan(&job(shape, Purpose::Measure), &ON_CPU, &[], &EngineChoice::Auto);
     let large = plan_on_cpu(shape(1_000_000, 1_000_000, 3, 32));
     assert_eq!(large.fallback.as_deref(), Some("the cuda engine cannot run here: a test"));
@@ -127,7 +127,7 @@ fn what_cannot_run_is_named_once_where_it_would_have_been_taken() {
 }
 
 #[test]
-fn the_built_in_rates_are_within_two_of_an_h200() {
+fn built_in_rates_are_within_a_factor_of_two_on_an_h200() {
     let measured: [(EngineId, Shape, f64); 26] = [
         (CUDA, shape(65_536, 1 << 20, 2, 32), 16.6),
         (CUDA, shape(65_536, 1 << 20, 2, 128), 22.5),
@@ -168,7 +168,7 @@ fn cost(shape: &Shape) -> Cost {
 }
 
 #[test]
-fn trials_find_the_rates_of_each_kind_of_work() {
+fn trials_fit_the_rate_of_each_cost_term() {
     let truth = |shape: &Shape| cost(shape).ms(Stage::Search, |term| if term == "pairs" { 3.0 } else { 0.2 });
     let shapes = [
         shape(1_000, 10, 2, 1),
@@ -184,7 +184,7 @@ fn trials_find_the_rates_of_each_kind_of_work() {
     rates.fit(&trials);
     for shape in shapes {
         let ratio = rates.forecast(&cost(&shape), &shape).search_ms / truth(&shape);
-        // Held a little to what is common to both.
+        // The prior pulls both terms slightly towards their common scale.
         assert!((0.7..1.4).contains(&ratio), "{shape:?}: {ratio}");
     }
     let before = rates.clone();
@@ -195,7 +195,7 @@ fn trials_find_the_rates_of_each_kind_of_work() {
 }
 
 #[test]
-fn runs_correct_their_size_and_a_little_the_others() {
+fn runs_correct_their_own_size_most() {
     let (small, large) = (shape(100, 50_000, 2, 1), shape(100_000, 50_000, 2, 1));
     let mut rates = Rates::default();
     let first = rates.forecast(&cost(&small), &small).search_ms;
@@ -218,7 +218,7 @@ fn runs_correct_their_size_and_a_little_the_others() {
 }
 
 #[test]
-fn what_is_learned_is_kept_and_what_is_broken_is_not_read() {
+fn learned_rates_are_saved_and_damaged_files_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("sub/planner.json");
     let (engine, shape) = (registry::find(KDTREE).unwrap(), shape(1_000, 10_000, 2, 32));
@@ -257,7 +257,7 @@ fn what_is_learned_is_kept_and_what_is_broken_is_not_read() {
         let read = Planner::at(file.clone()).forecast(engine, Some(&device), &shape);
         assert!(broken == whole || read == default, "{broken}");
     }
-    // A folder at the file's path: nothing is read or written, and nothing fails.
+    // With a folder at the file's path, nothing is read or written, and nothing fails.
     std::fs::remove_file(&file).unwrap();
     std::fs::create_dir(&file).unwrap();
     let deaf = Planner::at(file);
@@ -266,7 +266,7 @@ fn what_is_learned_is_kept_and_what_is_broken_is_not_read() {
 }
 
 #[test]
-fn a_measurement_makes_predictions_of_this_machine() {
+fn calibration_gives_predictions_for_this_machine() {
     let planner = Planner::default();
     let mut engine = registry::open(LOCKSTEP, None).unwrap();
     let device = engine.device();
@@ -279,7 +279,7 @@ fn a_measurement_makes_predictions_of_this_machine() {
 }
 
 #[test]
-fn times_are_told_in_two_digits() {
+fn times_are_rounded_to_two_digits() {
     let cases = [
         (0.0446, "45 µs"),
         (1.234, "1.2 ms"),
@@ -295,7 +295,7 @@ fn times_are_told_in_two_digits() {
 }
 
 #[test]
-fn the_job_of_a_spec_has_its_sizes() {
+fn a_job_takes_its_sizes_from_the_spec() {
     let spec = RunSpec { exclude_self: true, k: 7, warmup: 2, repeats: 3, ..super::super::testing::spec() };
     let job = Job::of(&spec, Purpose::Measure, 500, 2, None);
     assert_eq!((job.shape, job.timed), (shape(500, 500, 2, 8), 5));
@@ -312,7 +312,7 @@ fn offers() -> impl Strategy<Value = Vec<Offer>> {
 
 proptest! {
     #[test]
-    fn the_choice_follows_the_rule(offers in offers(), asked: bool) {
+    fn the_best_offer_follows_the_selection_rule(offers in offers(), asked: bool) {
         let leeway = if asked { Leeway::ASK } else { Leeway::MEASURE };
         let Some(at) = best_offer(&offers, leeway) else {
             prop_assert!(offers.is_empty());
@@ -333,7 +333,7 @@ proptest! {
     }
 
     #[test]
-    fn predictions_are_times(
+    fn predictions_are_finite_and_nonnegative(
         q in 1usize..2_000_000,
         n in 1usize..50_000_000,
         d in 1usize..1000,
@@ -358,7 +358,7 @@ proptest! {
 /// A pipe in the place of the file used to block the start of the program.
 #[cfg(unix)]
 #[test]
-fn a_pipe_in_place_of_the_rates_is_left_alone() {
+fn a_pipe_at_the_rates_path_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("planner.json");
     assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());

@@ -7,7 +7,7 @@ fn file() -> Source {
 }
 
 #[test]
-fn names_are_found_and_used_once() {
+fn preset_names_resolve_and_are_unique() {
     let names: Vec<&String> = all().flat_map(|preset| &preset.names).collect();
     for (at, name) in names.iter().enumerate() {
         assert!(find(name).unwrap().names.contains(name));
@@ -27,7 +27,7 @@ fn names_are_found_and_used_once() {
 
 /// Engines and parameters exist, sizes are within their limits, and there is a size to plot against.
 #[test]
-fn every_row_is_a_sweep_that_can_be_run() {
+fn every_preset_is_a_runnable_sweep() {
     for preset in all() {
         let name = &preset.names[0];
         let source = if matches!(preset.data, Data::File { .. }) { Some(file()) } else { None };
@@ -70,7 +70,7 @@ fn every_row_is_a_sweep_that_can_be_run() {
 }
 
 #[test]
-fn the_default_row_is_table_2() {
+fn the_default_preset_matches_table_2() {
     let sweep = find("step-5a").unwrap().sweep(None, 0).unwrap();
     let last = sweep.specs().into_iter().rev().find(|spec| spec.queries == QuerySpec::Count(65_536)).unwrap();
     assert_eq!((last.k, last.metric), (128, Metric::L2));
@@ -98,7 +98,7 @@ fn sizes(preset: &str) -> Vec<[u64; 3]> {
 }
 
 #[test]
-fn sizes_of_the_thesis() {
+fn preset_sizes_match_the_thesis() {
     let all_are = |preset: &str, distances: u64| sizes(preset).iter().all(|[n, q, _]| n * q == distances);
     assert!(
         ["hanak-5.3", "hanak-5.6", "hanak-5.9"].into_iter().all(|preset| all_are(preset, 1 << 30))
@@ -114,7 +114,7 @@ fn sizes_of_the_thesis() {
 }
 
 #[test]
-fn a_file_brings_its_own_sizes_and_is_asked_for() {
+fn file_presets_need_an_input_and_use_its_sizes() {
     let preset = find("step-9b").unwrap();
     let why = preset.sweep(None, 0).unwrap_err().to_string();
     assert!(why.starts_with("step-9b needs --input FILE: the publication used ANNSIFT1M"), "{why}");
@@ -123,7 +123,7 @@ fn a_file_brings_its_own_sizes_and_is_asked_for() {
 }
 
 #[test]
-fn published_numbers_belong_to_published_sizes() {
+fn published_numbers_need_published_sizes() {
     let preset = find("step-5d").unwrap();
     let sweep = preset.sweep(None, 3).unwrap();
     assert!(preset.is_as_published(&sweep));
@@ -137,7 +137,7 @@ fn published_numbers_belong_to_published_sizes() {
 }
 
 #[test]
-fn a_device_takes_its_methods_and_twins() {
+fn methods_follow_the_device_or_use_twins() {
     let methods = EngineChoice::list("cuda:kernel=direct,step:spheres=naive,kdtree").unwrap();
     let (kept, said) = on_device(methods.clone(), DeviceKind::Cpu);
     assert_eq!(
@@ -153,7 +153,7 @@ fn a_device_takes_its_methods_and_twins() {
 /// With the default seed no row is rounded to 0. Otherwise rows would be dropped, and there would be fewer
 /// queries than published.
 #[test]
-fn rows_have_angles() {
+fn generated_rows_are_nonzero() {
     let source = Source::Generate { spec: "rounded-normal:n=65536,d=2".to_owned(), seed: 0 };
     let cloud = cloud::load(&source, true, &Silent).unwrap();
     assert!(cloud.points().chunks(2).all(|row| row != [0.0, 0.0]));

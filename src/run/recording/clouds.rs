@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_found_from_the_recording_and_from_the_root() {
+    fn paths_are_stored_relative_and_absolute() {
         let folder = tempfile::tempdir().unwrap();
         let (folder, file) = (folder.path(), folder.path().join("data/points.npz"));
         std::fs::create_dir(folder.join("data")).unwrap();
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_looked_for_with_the_recording_and_nowhere_else() {
+    fn files_are_searched_only_in_the_recordings_folder() {
         let there = Path::new("elsewhere");
         let places =
             ["data/points.npz", "/home/me/data/points.npz", "../points.npz", "/dev/zero", "/proc/kmsg"]
@@ -256,9 +256,9 @@ mod tests {
         assert_eq!(below, [true, true, false, false, false]);
     }
 
-    /// As many as a hostile file has room for; comparing each with all others would take minutes.
+    /// A hostile file has room for this many paths; comparing each with all others would take minutes.
     #[test]
-    fn many_places_are_each_listed_once() {
+    fn duplicate_candidate_paths_are_listed_once() {
         let places: Vec<PathBuf> =
             (0..400_000).map(|at| format!("{}/points.npz", at % 200_000).into()).collect();
         let all = candidates(Path::new("points.npz"), &places, Path::new("recordings"));

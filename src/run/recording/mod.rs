@@ -226,7 +226,7 @@ mod tests_of_names {
     use super::*;
 
     #[test]
-    fn equal_names_are_numbered() {
+    fn duplicate_names_are_numbered() {
         assert_eq!(
             unique(["a", "b", "a", "a (2)", "a", "a (2)"]),
             ["a", "b", "a (2)", "a (2) (2)", "a (3)", "a (2) (3)"]

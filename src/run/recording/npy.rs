@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_head_is_as_numpy_writes_it() {
+    fn npy_headers_match_numpy() {
         let bytes = head("<f4", &[1000, 32]);
         assert_eq!(
             (bytes.len() % 64, &bytes[..8], bytes.last()),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_array_that_is_meant_is_read() {
+    fn npy_arrays_of_another_type_or_shape_are_rejected() {
         let bytes = [head("<u4", &[2]), vec![1, 0, 0, 0, 2, 0, 0, 0]].concat();
         assert_eq!(read::<u32>(&mut &bytes[..], &[2]).unwrap(), [1, 2]);
         assert!(read::<u32>(&mut &bytes[..], &[3]).is_err());

@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
             return Err(RecordingError::Cancelled);
         }
         let sources = restored.sources();
-        // Ignore anything but two different runs.
+        // Ignores anything but two different runs.
         let compared = manifest.compared.filter(|&[a, b]| a != b && a < runs.len() && b < runs.len());
         Ok(Recording {
             written_by: manifest.warpscope_version,
@@ -276,7 +276,7 @@ impl<'a> Reader<'a> {
             })
         };
         let data = whole().unwrap_or_else(|| path.clone());
-        // Under its own name, which determines the format.
+        // The copy keeps its original name, which determines the format.
         let (copy, folder) = named_scratch(data.file_name().unwrap_or_default(), &bytes).map_err(|why| {
             let why = io::Error::new(
                 why.kind(),

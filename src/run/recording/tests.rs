@@ -78,7 +78,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_run_comes_back_as_it_was(
+    fn runs_round_trip(
         values in prop::collection::vec(
             prop_oneof![8 => -1e3f64..1e3, 1 => Just(4_918_340.364), 1 => Just(f64::NAN)],
             4..120,
@@ -126,7 +126,7 @@ proptest! {
 }
 
 #[test]
-fn a_run_on_the_globe_comes_back_as_it_was() {
+fn runs_on_the_globe_round_trip() {
     let data =
         cloud(2, (0..60).flat_map(|at| [f64::from(at) * 6.1 - 180.0, f64::from(at) * 3.0 - 90.0]).collect());
     let queries = queries_to(&data, vec![179.9, 89.9, -180.0, 0.1]);
@@ -158,7 +158,7 @@ fn several() -> Vec<Recorded> {
 }
 
 #[test]
-fn clouds_are_written_once_and_come_back_shared() {
+fn clouds_are_written_once_and_restored_as_shared() {
     let runs = several();
     let written = bytes(&runs, true);
     let archive = zip::ZipArchive::new(Cursor::new(&written)).unwrap();
@@ -179,7 +179,7 @@ fn showing(shown: Shown<'_>) -> Extras<'_> {
 }
 
 #[test]
-fn two_runs_that_were_compared_are_known_again() {
+fn the_compared_pair_of_runs_round_trips() {
     let written = |compared| {
         let mut out = Cursor::new(Vec::new());
         write_with(Extras { compared, ..Extras::default() }, &several(), Keep::Points, &mut out, &Silent)
@@ -193,7 +193,7 @@ fn two_runs_that_were_compared_are_known_again() {
 }
 
 #[test]
-fn what_a_window_wrote_lies_beside_the_runs() {
+fn the_window_session_is_stored_with_the_runs() {
     let mut out = Cursor::new(Vec::new());
     write_with(
         showing(Shown { session: b"{\"anything\": 1}", cloud: None }),
@@ -209,7 +209,7 @@ fn what_a_window_wrote_lies_beside_the_runs() {
         assert_eq!((back.runs.len(), back.session), (3, Some(Ok(b"{\"anything\": 1}".to_vec()))));
     }
     assert!(read_bytes(&bytes(&several(), true), Points::Leave).unwrap().session.is_none());
-    // With the cloud that it showed, which no run searched.
+    // A session also stores the cloud that the window showed, which no run searched.
     let runs = several();
     let cloud = record(&runs[2]).cloud.clone();
     let mut with_cloud = Cursor::new(Vec::new());
@@ -236,7 +236,7 @@ fn what_a_window_wrote_lies_beside_the_runs() {
 }
 
 #[test]
-fn without_points_they_are_read_again_or_missed() {
+fn recordings_without_points_reload_them_from_the_source() {
     let generated = Source::Generate { spec: "uniform:n=50,d=2".to_owned(), seed: 3 };
     let data = Arc::new(crate::cloud::load(&generated, false, &Silent).unwrap());
     let whole = run(&RunSpec { data: generated, ..spec() }, &data, None, EngineId::new("lockstep"));
@@ -249,7 +249,7 @@ fn without_points_they_are_read_again_or_missed() {
     let held = read_bytes(&bytes(std::slice::from_ref(&whole), true), Points::Restore).unwrap();
     assert!(held.sources.is_empty());
 
-    // A point given by coordinates is not in the file either.
+    // A point given by coordinates is not stored either; it is rebuilt from the spec.
     let at = run(
         &RunSpec { queries: QuerySpec::At(vec![0.5, 0.25]), ..record(&whole).spec.clone() },
         &data,
@@ -261,7 +261,7 @@ fn without_points_they_are_read_again_or_missed() {
         record(&at),
     );
 
-    // The test's own source cannot be generated.
+    // The points of these runs cannot be generated again.
     let lost = &several()[1];
     let back = read_bytes(&bytes(std::slice::from_ref(lost), false), Points::Restore).unwrap();
     let LoadedRun::WithoutClouds { run, places, why } = &back.runs[0].run else { panic!("{back:?}") };
@@ -273,7 +273,7 @@ fn without_points_they_are_read_again_or_missed() {
         (&run.head, &run.samples, &run.measured),
         (lost.run.head(), &record(lost).samples, &record(lost).measured)
     );
-    // A run without clouds is written as such.
+    // Saving a run without clouds keeps it without clouds.
     let again = read_bytes(&bytes(&back.runs, true), Points::Restore).unwrap();
     assert!(matches!(
         &again.runs[0].run,
@@ -282,7 +282,7 @@ fn without_points_they_are_read_again_or_missed() {
 }
 
 #[test]
-fn a_source_that_changed_is_not_taken_for_the_cloud() {
+fn changed_sources_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -297,7 +297,7 @@ fn a_source_that_changed_is_not_taken_for_the_cloud() {
         LoadedRun::WithoutClouds { why, .. } => Some(why),
     };
     assert_eq!(why(), None);
-    // Nothing of a different file is quoted.
+    // The error does not quote the content of a different file.
     for other in ["x,y\n1,2\n3,4\n5,8\n", "root:secret\nx;y\n"] {
         std::fs::write(&path, other).unwrap();
         let expected = format!(
@@ -309,7 +309,7 @@ fn a_source_that_changed_is_not_taken_for_the_cloud() {
 }
 
 #[test]
-fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
+fn points_are_loaded_only_from_the_recordings_folder() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::fs::create_dir(here.path().join("data")).unwrap();
     let path = here.path().join("data/a.csv");
@@ -336,7 +336,7 @@ fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
     };
     let nowhere = format!("open it separately, or record the run with its points: {}", path.display());
     assert!(source_in(there.path()).ends_with(&nowhere), "its absolute path is outside the folder");
-    // Both moved together.
+    // The recording and the data move together.
     std::fs::create_dir(there.path().join("data")).unwrap();
     std::fs::copy(&path, there.path().join("data/a.csv")).unwrap();
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,8\n").unwrap();
@@ -355,7 +355,7 @@ fn a_file_is_found_in_the_folder_of_the_recording_and_nowhere_else() {
 /// The points are included, so the named file is not needed. Otherwise a recording from someone else could
 /// read labels or names from any file.
 #[test]
-fn points_in_a_recording_come_without_a_file_elsewhere() {
+fn recorded_points_need_no_source_file() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = here.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -376,7 +376,7 @@ fn points_in_a_recording_come_without_a_file_elsewhere() {
 /// An unpacked archive may contain a link next to the recording.
 #[cfg(unix)]
 #[test]
-fn a_link_out_of_the_folder_is_not_followed() {
+fn symlinks_out_of_the_folder_are_not_followed() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = here.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -397,7 +397,7 @@ fn a_link_out_of_the_folder_is_not_followed() {
 }
 
 #[test]
-fn where_a_missing_file_lay_is_kept_when_the_runs_are_saved_again() {
+fn paths_of_missing_files_survive_saving_again() {
     let (here, there) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let path = here.path().join("a.csv");
     std::fs::write(&path, "x,y\n1,2\n3,4\n5,7\n").unwrap();
@@ -438,7 +438,7 @@ fn retyped(recording: &[u8], path: &Path, typed: &Source) -> Vec<u8> {
 }
 
 #[test]
-fn runs_of_one_name_are_told_apart_in_the_file_and_out_of_it() {
+fn runs_with_equal_names_are_numbered_when_saved_and_read() {
     let mut runs = several();
     runs.iter_mut().for_each(|run| run.name = "twin".to_owned());
     let names = |recording: &Recording| recording.runs.iter().map(|run| run.name.clone()).collect::<Vec<_>>();
@@ -447,13 +447,13 @@ fn runs_of_one_name_are_told_apart_in_the_file_and_out_of_it() {
     assert_eq!(names(&recording), ["twin", "twin (2)", "twin (3)"]);
     let picked = recording.pick(Some("twin (2)"), Path::new("a.warpscope")).unwrap();
     assert!(std::ptr::eq(picked, &recording.runs[1]));
-    // A carelessly written file reads the same.
+    // A file with duplicate names and control characters is cleaned when it is read.
     let careless = alter(&written, |json| json.replace("twin (2)", "twin").replace("twin (3)", "tw\\nin"));
     assert_eq!(names(&read_bytes(&careless, Points::Leave).unwrap()), ["twin", "twin (2)", "tw in"]);
 }
 
 #[test]
-fn a_byte_that_changed_anywhere_is_found_even_where_nobody_looks() {
+fn any_flipped_byte_is_detected() {
     let whole = bytes(&several(), true);
     let mut archive = zip::ZipArchive::new(Cursor::new(&whole)).unwrap();
     for at in 0..archive.len() {
@@ -515,7 +515,7 @@ fn a_run_is_picked_by_name_or_number() {
 }
 
 #[test]
-fn writing_and_reading_can_be_stopped() {
+fn writing_and_reading_can_be_cancelled() {
     let stop = AtomicBool::new(true);
     assert!(write(&several(), Keep::Points, &mut Cursor::new(Vec::new()), &stop).is_err());
     let folder = tempfile::tempdir().unwrap();
@@ -527,7 +527,7 @@ fn writing_and_reading_can_be_stopped() {
 }
 
 #[test]
-fn progress_goes_up_to_the_end() {
+fn progress_rises_to_the_end() {
     struct Ear(std::sync::Mutex<Vec<(u64, u64)>>);
     impl Progress for Ear {
         fn update(&self, done: u64, total: u64) {
@@ -569,7 +569,7 @@ fn alter(recording: &[u8], change: impl Fn(String) -> String) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_no_recording_is_said_in_one_sentence() {
+fn invalid_recordings_are_rejected_in_one_sentence() {
     let read = |bytes: &[u8]| read_bytes(bytes, Points::Restore).map(drop).unwrap_err().to_string();
     let whole = bytes(&several(), true);
     let mut flipped = whole.clone();
@@ -628,7 +628,7 @@ fn what_is_no_recording_is_said_in_one_sentence() {
 }
 
 #[test]
-fn arrays_that_would_lead_astray_are_refused() {
+fn inconsistent_arrays_are_rejected() {
     let whole = run(
         &RunSpec { profile: true, ..spec() },
         &cloud(1, (0..20).map(f64::from).collect()),
@@ -673,7 +673,7 @@ fn one_merge_less(measured: &Measured) -> Measured {
 }
 
 #[test]
-fn every_truncation_returns() {
+fn truncated_recordings_are_rejected() {
     let whole = bytes(&several(), true);
     for length in (0..whole.len()).step_by(whole.len() / 150) {
         assert!(read_bytes(&whole[..length], Points::Restore).is_err(), "{length} of {} bytes", whole.len());
@@ -707,12 +707,12 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn damaged_bytes_return(
+    fn damaged_recordings_do_not_panic(
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         tail in any::<bool>(),
     ) {
         let mut content = whole().to_vec();
-        // Most can go wrong in the directory at the end.
+        // Half of the cases damage the directory at the end, where most can go wrong.
         let start = if tail { content.len() - 2000 } else { 0 };
         for (at, byte) in damage {
             let at = start + at.index(content.len() - start);
@@ -722,7 +722,7 @@ proptest! {
     }
 
     #[test]
-    fn altered_words_return(
+    fn altered_numbers_do_not_panic(
         at in any::<prop::sample::Index>(),
         number in prop::sample::select(
             &["0", "-1", "1e300", "4294967295", "18446744073709551615", "null", "\"x\"", "[]"][..],
@@ -764,7 +764,7 @@ fn names(cloud: &PointCloud) -> Result<ColumnData, FormatError> {
 }
 
 #[test]
-fn columns_that_are_not_coordinates_are_there_without_the_file() {
+fn other_columns_are_restored_without_the_file() {
     let folder = tempfile::tempdir().unwrap();
     let (path, cloud, recorded) = labelled(folder.path());
     let before = names(&cloud).unwrap();
@@ -780,7 +780,7 @@ fn columns_that_are_not_coordinates_are_there_without_the_file() {
     let copy = record(&recording.runs[1]).cloud.file().unwrap().to_owned();
     assert_eq!(copy.file_name(), path.file_name(), "the name determines the format");
     assert_eq!(names(&record(&recording.runs[1]).cloud).unwrap(), before);
-    // Saved again, it is copied from the copy.
+    // When saved again, the copy is made from the first copy.
     let mut again = Cursor::new(Vec::new());
     assert_eq!(write(&recording.runs, Keep::Points, &mut again, &Silent).unwrap(), [""; 0]);
     drop(recording);
@@ -793,7 +793,7 @@ fn columns_that_are_not_coordinates_are_there_without_the_file() {
 }
 
 #[test]
-fn a_file_that_is_not_copied_is_named() {
+fn files_that_cannot_be_included_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let (path, cloud, recorded) = labelled(folder.path());
     let large = write::file_of_cloud(&cloud, 100, &Silent).unwrap_err();

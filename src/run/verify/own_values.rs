@@ -33,7 +33,7 @@ pub struct OwnValues {
     pub queries: u64,
     /// Queries with a point at some rank that is farther than the nearest one.
     pub different: u64,
-    /// Of these, queries with a point that is not among the nearest; the others have the right points in
+    /// The part of `different` with a point that is not among the nearest; the other queries only have
     /// another order.
     pub missing: u64,
     /// The largest excess of a distance at a rank, in the metric's unit.
@@ -99,7 +99,7 @@ pub struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// Takes the values of `cloud`, and of `queries`, which may be the same cloud.
+    /// Reads the values of `cloud` and of `queries`, which may be the same cloud.
     ///
     /// # Errors
     /// [`OwnValuesError::Memory`], and [`OwnValuesError::TooLong`] as extrapolated from a few queries.
@@ -354,10 +354,10 @@ mod tests {
     }
 
     #[test]
-    fn what_f32_holds_exactly_is_the_same() {
+    fn values_exact_in_f32_give_equal_answers() {
         for exclude_self in [false, true] {
             for k in [1, 5, 9] {
-                // More than two blocks of points.
+                // 600 points fill more than two blocks.
                 let spec = RunSpec { k, exclude_self, ..spec() };
                 let same = OwnValues { queries: 600, ..OwnValues::default() };
                 assert_eq!(compared(&spec, &squares(600), None), same, "k = {k}, {exclude_self}");
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounding_to_f32_swaps_is_counted() {
+    fn neighbours_swapped_by_f32_rounding_are_counted() {
         // From row 0, row 1 is farther than row 2 by less than f32 resolves, and the first of equals is
         // chosen. For row 3 both are equal.
         let close = cloud(1, vec![0.0, 1.0 + 1e-9, 1.0, 1e9]);
@@ -377,12 +377,12 @@ mod tests {
         assert!((one.largest_excess - 1e-9).abs() < 1e-15, "{one:?}");
         let two = compared(&of_first(2), &close, None);
         assert_eq!((two.different, two.missing), (1, 0), "both are found, in another order");
-        // Equal in f64, too: no difference.
+        // If rows are equal in f64, too, there is no difference.
         assert_eq!(compared(&of_first(1), &cloud(1, vec![0.0, 1.0, 1.0, 1e9]), None).different, 0);
     }
 
     #[test]
-    fn a_wrong_answer_is_farther_in_the_unit_of_the_metric() {
+    fn excess_distance_uses_the_metrics_unit() {
         let places = cloud(2, vec![0.0, 0.0, 1.0, 0.0, 0.0, 3.0]);
         let spec = RunSpec {
             k: 1,
@@ -392,7 +392,7 @@ mod tests {
             ..spec()
         };
         assert_eq!(compared(&spec, &places, None).different, 0);
-        // The second point instead of the first, two degrees farther.
+        // The wrong answer has the second nearest point, two degrees farther.
         let wrong = Neighbors { k: 2, indices: vec![0, 2], squared_distances: vec![0.0, 1.0] };
         let found = compared(&spec, &places, Some(wrong.clone()));
         assert!((found.largest_excess - 222.39).abs() < 0.01 && found.missing == 1, "{found:?}");
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_take_long_is_refused_with_what_would_not() {
+    fn slow_f64_checks_are_rejected_with_a_feasible_size() {
         let data = squares(300);
         let problem = build_problem(&spec(), &data, None).unwrap();
         let why = Values::new(&problem, &data, &data).unwrap().check_time(1e-9).unwrap_err().to_string();

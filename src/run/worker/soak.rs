@@ -246,7 +246,7 @@ fn assert_right(record: &RunRecord, rows: usize, what: &str) {
 }
 
 #[test]
-fn the_worker_goes_on_answering_whatever_its_engines_do() {
+fn the_worker_survives_any_engine_failure() {
     let asked = std::env::var("WARPSCOPE_SOAK").unwrap_or_default();
     let mut numbers = asked
         .split(',')
@@ -309,7 +309,7 @@ fn the_worker_goes_on_answering_whatever_its_engines_do() {
                 worker.cancel();
                 match end_of(&worker, &what) {
                     Event::Failed { id, error: RunError::Cancelled } => assert_eq!(id, action, "{what}"),
-                    // It was already complete.
+                    // The job was complete before it was cancelled.
                     Event::Finished { id, record } => {
                         assert_eq!(id, action, "{what}");
                         assert_right(&record, rows, &what);
@@ -342,7 +342,7 @@ fn the_worker_goes_on_answering_whatever_its_engines_do() {
         "{actions} jobs of seed {seed}: {cancelled} cancelled, {replaced} replaced, and by mood {:?}",
         all.iter().zip(ends).collect::<Vec<_>>()
     );
-    // Finally a correct one.
+    // Finally runs a job on a correct engine.
     moods.0.store(0, Ordering::Release);
     worker.submit(Job {
         id: 1,

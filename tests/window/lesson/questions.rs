@@ -122,7 +122,7 @@ fn a_wrong_answer_shows_the_right_one_and_the_reason() {
     let right = skip_until(&mut window, |question| question.ask == Ask::Partner).right(8);
     key(&mut window, Key::Enter);
     assert!(quiz(&window).is_asking(), "nothing was said");
-    // There is no such lane.
+    // Lane 9 does not exist, so the answer is wrong.
     key(&mut window, Key::Num9);
     key(&mut window, Key::Enter);
     window.get_by_label_contains(&format!("The answer is {right}."));
@@ -313,7 +313,7 @@ fn a_class_votes_by_keys_and_buttons_without_layout_changes() {
             matches!(quiz(&window).phase(), Phase::Held(_) | Phase::Done),
             "the class must continue voting"
         );
-        // From the start, for the next kind.
+        // Restarts the questions, to reach the next kind.
         key(&mut window, Key::P);
         key(&mut window, Key::P);
     }
@@ -381,7 +381,7 @@ fn a_question_and_its_poll_fit_on_a_projector() {
         key(&mut window, Key::P);
         let (_, questions) = quiz(&window).place();
         for _ in 0..questions {
-            // A class continues voting.
+            // If a class is still voting, return to answering alone.
             if matches!(quiz(&window).phase(), Phase::Held(_)) {
                 press(&mut window, "Back to answering");
             }

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_pixels_than_the_device_draws_become_fewer() {
+    fn drawings_shrink_to_the_device_limits() {
         let limits = wgpu::Limits {
             max_texture_dimension_2d: 1000,
             max_storage_buffer_binding_size: 4 * 250_000,
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn without_storage_buffers_only_the_sides_are_limited() {
+    fn without_storage_buffers_only_side_lengths_are_limited() {
         let limits = wgpu::Limits::downlevel_webgl2_defaults();
         assert_eq!(limits.max_storage_buffer_binding_size, 0);
         assert_eq!(most_pixels(&limits), u64::MAX);

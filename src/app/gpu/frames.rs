@@ -382,7 +382,7 @@ mod tests {
     use crate::app::testing::cloud;
 
     #[test]
-    fn a_slow_comparison_is_cut_short_and_each_row_is_heard() {
+    fn slow_benchmarks_use_fewer_frames_and_report_each_row() {
         assert_eq!(
             [0.0, 1.0, 100.0, 2_000.0, 9_800.0].map(|ms| compared_frames(120, ms)),
             [120, 120, 100, 5, 3]

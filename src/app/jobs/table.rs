@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_wins_and_what_is_stopped_is_not_heard() {
+    fn new_jobs_replace_old_ones_and_stopped_jobs_stay_silent() {
         let (mut jobs, mut said) = (Jobs::new(|| {}), Said::new());
         let until_cancelled = |progress: &dyn Progress| {
             while !progress.cancelled() {
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_a_moment_is_not_named_and_what_breaks_says_so() {
+    fn short_jobs_are_not_shown_and_panics_are_reported() {
         let (mut jobs, mut said) = (Jobs::new(|| {}), Said::new());
         for about in [1, 2] {
             jobs.start(&SLOW, about, |_| panic!("on purpose"));

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_named_by_the_column_that_names_them() {
+    fn rows_are_named_by_the_name_column() {
         let row = |city: &str, state: &str| vec![Cell::Number(7.0), text(city), text(state)];
         let rows = vec![
             row("Ames", "IA"),
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_in_the_same_place_are_said_to_be() {
+    fn coincident_neighbours_are_reported() {
         let summary = |distances: &[f64], within: &str| {
             let (whose, within) = ("Holtsville, NY".to_owned(), within.to_owned());
             AnswerSummary {
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_a_kind_and_no_name() {
+    fn label_columns_are_not_names() {
         let rows = (0..20)
             .map(|at| vec![Cell::Number(f64::from(at) + 0.5), Cell::Number(f64::from(at % 8))])
             .collect();
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_without_a_known_heading_serve_too() {
+    fn text_columns_with_unknown_headers_are_used() {
         let rows = ["ab", "cd", "ef", "gh"]
             .map(|name| vec![text(name), text(if name < "d" { "low" } else { "high" })])
             .to_vec();
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_were_chosen_come_first() {
+    fn chosen_columns_take_precedence() {
         use crate::app::model::files::FileColumn;
         let row = |city: &str, state: &str, size: f64| vec![text(city), text(state), Cell::Number(size)];
         let beside = beside(
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_is_not_rounded_below_what_it_bounds() {
+    fn bounds_are_rounded_up() {
         assert_eq!(
             [0.341_328, 0.3413, 2978.0, 2978.2, 0.0].map(|distance| at_most_text(Metric::L2, distance)),
             ["0.3414", "0.3413", "2,978", "2,979", "0"]
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_up() {
+    fn numeric_columns_give_no_names_or_kinds() {
         let beside = beside(&["height"], vec![vec![Cell::Number(0.25)], vec![Cell::Missing]]);
         assert_eq!(
             (name(&beside, &Roles::default(), 0), kinds(&beside, &Roles::default(), 2, None)),

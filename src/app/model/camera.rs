@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn plane_fits_the_cloud_and_inverts() {
+    fn plane_fits_the_cloud_and_follows_the_pointer() {
         let cloud = cloud(200, 2, 1);
         let mut camera = PlaneCamera::new(rect(), None, &cloud, [0, 1]);
         for row in 0..cloud.len() {
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gpu_sees_what_the_pointer_sees() {
+    fn gpu_projection_matches_screen_positions() {
         let cloud = cloud(100, 3, 2);
         let view = SpaceView::default();
         let camera = SpaceCamera::new(rect(), &view, &cloud);
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn nearer_points_have_less_depth() {
+    fn depth_increases_with_distance() {
         let cloud = cloud(50, 3, 3);
         let camera =
             SpaceCamera::new(rect(), &SpaceView { yaw: 0.0, pitch: 0.0, ..SpaceView::default() }, &cloud);

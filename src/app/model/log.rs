@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_of_the_day() {
+    fn log_times_show_the_time_of_day() {
         assert_eq!(
             Entry { unix: 86_400 + 3_661, level: Level::Info, text: String::new() }.time(),
             "01:01:01"
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_wrong_stays_until_it_is_settled_or_dismissed() {
+    fn errors_stay_until_settled_or_dismissed() {
         let shown = |log: &Log| {
             [log.trouble(), log.note()].map(|entry| entry.map(|entry| entry.text.clone()).unwrap_or_default())
         };
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_note_that_is_withdrawn_goes() {
+    fn withdrawing_removes_only_the_matching_note() {
         let mut log = Log::default();
         log.info("on the globe");
         log.withdraw("another");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go() {
+    fn the_oldest_entries_are_dropped() {
         let mut log = Log::default();
         for line in 0..=Log::MOST {
             log.info(line.to_string());

@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_pixels_say_that_rows_are_pictures() {
+    fn pixel_column_names_imply_image_rows() {
         let named =
             |names: &dyn Fn(usize) -> String, count: usize| Pictures::named(&axes((0..count).map(names)));
         assert_eq!(named(&|at| format!("r{}c{}", at / 5, at % 5), 15), of(5, 3));
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_can_be_squares() {
+    fn square_row_lengths_can_be_images() {
         let texts =
             |dims: usize| Pictures::possible(dims).into_iter().map(Pictures::text).collect::<Vec<_>>();
         assert_eq!(
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_value_is_black_and_the_largest_white() {
+    fn pixels_are_scaled_from_black_to_white() {
         let cloud = cloud_of(&["d0", "d1", "d2", "d3"], &[0.0, 4.0, 8.0, 16.0, 16.0, 0.0, 0.0, 0.0]);
         let pictures = Pictures { width: 2, height: 2, channels: 1 };
         assert_eq!(

@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_are_known_by_device() {
+    fn engines_are_listed_per_device() {
         let status =
             |name: &str, device_id, device| EngineStatus { id: EngineId::new(name), device_id, device };
         let gpu = |ordinal| Some(Ok(DeviceInfo { name: format!("GPU {ordinal}"), ..DeviceInfo::default() }));
@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn a_scene_is_projected_when_all_of_it_is() {
+    fn scenes_are_projected_once_data_and_queries_are() {
         let (cloud, queries) = (cloud(50, 3, 7), cloud(9, 3, 2));
         let mut run = RunRecord::clone(&record());
         (run.cloud, run.query_cloud) = (Arc::clone(&cloud), Some(Arc::clone(&queries)));

@@ -270,7 +270,7 @@ mod tests {
 
     /// Every saved number, set to values out of range.
     #[test]
-    fn whatever_number_was_saved_can_be_shown() {
+    fn out_of_range_saved_numbers_are_corrected() {
         fn numbers(value: &serde_json::Value, at: &str, all: &mut Vec<String>) {
             match value {
                 serde_json::Value::Number(_) => all.push(at.to_owned()),
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn what_columns_are_is_kept_of_a_number_of_files() {
+    fn column_roles_are_kept_for_a_bounded_number_of_files() {
         let source =
             |at: usize| Source::File { path: format!("/there/{at}.csv").into(), columns: Default::default() };
         let mut state = State::default();
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_survives_saving() {
+    fn state_round_trips_through_json() {
         let mut state = State { scale: 1.5, look: Look::Dark, ..State::default() };
         state.draft.k = "7".to_owned();
         let text = serde_json::to_string(&state).expect("the state is plain data");
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_from_an_older_version_keeps_what_it_can() {
+    fn state_loads_with_missing_and_unknown_fields() {
         let back: State =
             serde_json::from_str(r#"{"scale": 2.0, "gone": 1}"#).expect("fields may come and go");
         assert_eq!(back.scale, 2.0);
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_of_the_first_version_opens() {
+    fn state_of_the_first_version_loads() {
         let stored = Stored(include_str!("../../../tests/data/first-version/state.ron").to_owned());
         let state: State = eframe::get_value(&stored, "any").expect("it is read");
         assert_eq!(state.draft.engine, EngineChoice::named(EngineId::new("kdtree")));
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_is_stored_and_read_again() {
+    fn state_round_trips_through_eframe_storage() {
         for engine in ["auto", "lockstep", "cuda:kernel=direct,warps=8"] {
             let mut state = State::default();
             state.draft.engine = engine.parse().expect("an engine");

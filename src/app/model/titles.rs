@@ -80,7 +80,7 @@ mod tests {
     use crate::app::testing::record;
 
     #[test]
-    fn titles_say_what_is_shown_and_of_which_data() {
+    fn titles_name_the_content_and_the_data() {
         let record = record();
         let (spec, k) = (source_name(&record.cloud), record.spec.k);
         let mut session = Session { cloud: Some(Arc::clone(&record.cloud)), ..Session::default() };

@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn zooming_keeps_what_is_under_the_pointer_and_ends_at_the_ends() {
+    fn zooming_keeps_the_point_under_the_pointer() {
         let (timeline, mut view) = (timeline(), TimelineView::default());
         let pane = Rect::from_min_size(egui::pos2(10.0, 0.0), egui::vec2(NAMES + 400.0, 100.0));
         let axis = |view: &TimelineView| TimeAxis::new(pane, view.shown(&timeline));
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn panning_stops_at_the_ends_and_keeps_the_length() {
+    fn panning_is_clamped_and_keeps_the_window_length() {
         let (timeline, mut view) = (timeline(), TimelineView::default());
         view.focus(&timeline, [400.0, 500.0]);
         assert_eq!(view.window, Some([390.0, 510.0]));
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn places_and_times_are_each_others_inverse() {
+    fn time_axis_positions_round_trip() {
         let axis = TimeAxis::new(
             Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(NAMES + 200.0, 50.0)),
             [5.0, 25.0],
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_click_sorts_up_then_down_then_not_at_all() {
+    fn clicks_cycle_ascending_descending_unsorted() {
         let up = Sort::after_click(None, "k").expect("sorted");
         assert!(!up.descending);
         let down = Sort::after_click(Some(&up), "k").expect("sorted");
@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_without_a_value_come_last_and_equal_ones_stay_in_order() {
+    fn sorting_is_stable_with_missing_values_last() {
         let number = SortKey::Number;
         let keys = [
             number(2.0),

@@ -465,7 +465,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_is_shown_whole_or_not_at_all() {
+    fn partly_visible_columns_are_hidden() {
         let sight = Rangef::new(100.0, 300.0);
         let whole = |min: f32, max: f32| is_whole(Rangef::new(min, max), sight);
         assert_eq!([whole(100.0, 160.0), whole(240.0, 300.0), whole(99.7, 160.0)], [true; 3]);

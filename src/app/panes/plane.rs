@@ -443,7 +443,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lens_covers_nothing_of_what_is_around_the_query() {
+    fn the_lens_does_not_cover_the_query_area() {
         let mut seen = 0;
         for size in [vec2(300.0, 300.0), vec2(700.0, 260.0), vec2(260.0, 700.0), vec2(900.0, 600.0)] {
             let pane = Rect::from_min_size(pos2(10.0, 20.0), size);

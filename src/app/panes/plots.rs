@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_powers_of_ten() {
+    fn log_axis_ticks_are_labelled_by_value() {
         let mark = |value| GridMark { value, step_size: 1.0 };
         let wide = 0.0..=20.0;
         assert_eq!([0.0, 3.0, 13.0].map(|value| prefixed(mark(value), &wide)), ["1", "1 k", "10 T"]);

@@ -388,7 +388,7 @@ mod tests {
     use crate::app::model::single_layout;
 
     #[test]
-    fn tiles_beside_and_above_each_other_need_room() {
+    fn nested_tiles_add_their_minimum_sizes() {
         assert_eq!(least_room(&single_layout(PaneKind::Plane)), LEAST);
         assert_eq!(least_room(&default_layout()), LEAST * vec2(1.0, 2.0));
         let mut tiles = Tiles::default();

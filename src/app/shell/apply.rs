@@ -290,7 +290,7 @@ mod tests {
     use crate::app::testing::cloud;
 
     #[test]
-    fn an_ask_that_takes_long_is_named_and_can_be_stopped() {
+    fn slow_queries_are_shown_and_can_be_cancelled() {
         let state = State { hints: false, tree: single_layout(PaneKind::Neighbors), ..State::default() };
         let mut window = Harness::builder()
             .with_size([1280.0, 800.0])

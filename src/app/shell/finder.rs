@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_wherever_they_stand() {
+    fn words_match_in_any_position() {
         assert_eq!(texts("show conv", Mode::Explorer)[0], "Show Convergence");
         assert_eq!(texts("CODES", Mode::Explorer)[0], "Open zip codes.csv");
         assert_eq!(texts("quit", Mode::Explorer)[0], "Quit");
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_at_the_beginning_is_worth_more_than_within_or_in_the_sentence() {
+    fn prefix_matches_rank_above_inner_and_tooltip_matches() {
         let found = texts("run", Mode::Explorer);
         assert_eq!(found[0], "Run");
         let within = |text: &str| found.iter().position(|found| found == text);
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_can_be_done_here_is_found() {
+    fn only_available_commands_are_found() {
         let all = |mode| texts("", mode).len();
         let of_mode = |mode: Mode| Command::all().iter().filter(|command| command.mode().is_in(mode)).count();
         let everywhere = Look::ALL.len() + 2 + LESSONS.len() + SAMPLES.len() + SCALES.len();
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_opened_as_it_is_typed_or_pasted() {
+    fn typed_and_pasted_paths_can_be_opened() {
         let folder = folder();
         let path = file_in(&folder, "two words.csv", "x,y\n1,2\n");
         let shown = path.display().to_string();
@@ -464,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_scales_and_samples_are_found_by_their_names() {
+    fn engines_scales_and_samples_are_found_by_name() {
         for engine in registry::ENGINES {
             let found = with(&format!("engine {}", engine.id), &Session::default());
             assert!(
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_and_axes_are_found_by_the_columns() {
+    fn colours_and_axes_are_found_by_column_name() {
         let record = record();
         let session = Session { cloud: Some(cloud(20, 3, 1)), record: Some(record), ..Session::default() };
         let last = session.cloud.as_ref().expect("a cloud").axes()[2].name.clone();
@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_decoded_and_what_is_none_stays() {
+    fn urls_are_decoded_and_plain_paths_are_unchanged() {
         assert_eq!(decoded("/a%20b/%C3%A4.csv"), "/a b/ä.csv");
         assert_eq!(decoded("/100%/a%2"), "/100%/a%2");
         assert_eq!(unquoted(" '/a b' ").as_deref(), Some("/a b"));

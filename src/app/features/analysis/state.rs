@@ -335,13 +335,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn components_are_numbered_by_size() {
+    fn components_are_numbered_by_decreasing_size() {
         let sets = Sets { of: Vec::new(), sizes: vec![2, 5, 2, 9] };
         assert_eq!(by_size(&sets), [3, 2, 4, 1]);
     }
 
     #[test]
-    fn what_is_no_distance_is_refused_in_a_sentence() {
+    fn invalid_distances_are_rejected_with_a_sentence() {
         let view = |eps: &str| AnalysisView { eps: eps.to_owned(), ..AnalysisView::default() };
         assert_eq!((view(" 0.5 ").eps(), AnalysisView::default().eps()), (Ok(0.5), Ok(0.0)));
         for wrong in ["", "-1", "inf", "near"] {

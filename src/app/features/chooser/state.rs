@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_opened_is_listed_after_the_folders() {
+    fn folders_are_listed_before_openable_files() {
         let mut all = chooser("/x/");
         assert_eq!((names(&all), all.left_out()), (vec!["Data", "a.CSV.gz", "towers.laz", "towns.csv"], 1));
         all.all = true;
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_is_listed_it_is_said_why() {
+    fn empty_lists_explain_why() {
         let said = |chooser: &Chooser| chooser.nothing().unwrap_or_default();
         assert_eq!(
             (said(&chooser("/x/")), said(&chooser("/x/zz"))),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_listed_is_shown_while_it_is_read_again() {
+    fn cached_folders_are_shown_while_they_reload() {
         let mut chooser = Chooser::new(AskedBy::Data);
         let item = |name: &str| Item { is_file: true, name: name.to_owned() };
         chooser.enter("/x/".into());
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn tab_completes_as_far_as_it_is_sure() {
+    fn tab_completes_the_common_prefix() {
         let sep = MAIN_SEPARATOR;
         assert_eq!(chooser("/x/t").completed(), "/x/tow");
         assert_eq!(chooser("/x/tow").completed(), "/x/tow");

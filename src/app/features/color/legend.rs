@@ -530,13 +530,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_that_are_dates_are_said_as_dates() {
+    fn date_ranges_are_shown_as_dates() {
         let days: Moment = serde_json::from_str(r#"{"unit":"days","utc":false}"#).expect("days");
         assert_eq!(moments(days, 19_723.4, 20_089.0), "2024-01-01 to 2025-01-01");
     }
 
     #[test]
-    fn ends_are_told_apart() {
+    fn range_ends_have_enough_digits_to_differ() {
         let both = |low, high| [end(low, (low, high), false), end(high, (low, high), false)];
         assert_eq!(both(4_918_340.36, 4_918_381.12), ["4,918,340.4", "4,918,381.1"]);
         assert_eq!(both(0.0, 12_345.6), ["0", "12,350"]);

@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn another_record_is_another_request() {
+    fn a_new_run_makes_a_new_request() {
         let mut session = session();
         let before =
             Request::of(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said() {
+    fn errors_name_what_is_missing() {
         let mut session = session();
         let why = |view: &ColorView, session: &Session| {
             Request::of(view, session).expect_err("something is missing")
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_its_own_gives_way_to_its_number() {
+    fn ambiguous_column_names_become_numbers() {
         let keys: Vec<String> =
             column_keys(["x", "a", "A", "7", ""].into_iter()).map(|(_, key)| key).collect();
         assert_eq!(keys, ["x", "1", "2", "3", "4"]);

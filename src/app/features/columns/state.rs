@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_what_their_contents_allow() {
+    fn column_roles_depend_on_the_column_type() {
         let mut table = dialog(
             &[("x", Numeric), ("y", Numeric), ("city", Text), ("none", Empty)],
             &[0, 1],
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn several_are_set_at_once() {
+    fn roles_can_be_set_for_a_range() {
         let names: Vec<String> = (0..30).map(|at| format!("d{at}")).collect();
         let columns: Vec<(&str, ColumnKind)> = names
             .iter()
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn coordinates_keep_an_order_that_was_typed() {
+    fn typed_coordinate_order_is_preserved() {
         let columns = [("lat", Numeric), ("lon", Numeric), ("a-b", Numeric)];
         let mut table = dialog(&columns, &[1, 0], [None, None]);
         table.set(2, Coordinate, false);

@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_held_against_the_first() {
+    fn answers_are_compared_with_the_first_engine() {
         let mut contest = Contest::default();
         ask(
             &mut contest,
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn another_question_begins_anew_and_a_failure_does_not_end_it() {
+    fn new_questions_reset_and_failures_do_not_stop_the_comparison() {
         let mut contest = Contest::default();
         ask(&mut contest, &[answered_by("lockstep", |_| {})]);
         let engines = ["bits", "kdtree"].map(EngineId::new);

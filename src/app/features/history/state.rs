@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_movement_is_one_step_and_a_pause_ends_it() {
+    fn a_continuous_movement_is_one_undo_step() {
         let mut history = History::default();
         for frame in 1..=30 {
             history.watch(moved(f64::from(frame)), None, f64::from(frame) * 0.1);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_called_after_what_changed() {
+    fn undo_steps_are_named_after_the_change() {
         let mut history = History::default();
         history.watch(moved(9.0), None, 0.0);
         history.watch(selected(vec![1], "rectangle in Plane"), None, 0.1);
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_that_is_held_makes_one_step_however_long() {
+    fn dragging_a_query_is_one_undo_step() {
         let at = |row: u32| Snapshot { picked: Some(Picked::Row(row)), ..moved(9.0) };
         let mut history = History::default();
         history.skip();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_much_is_kept() {
+    fn history_is_bounded() {
         let mut history = History::default();
         for step in 0..500 {
             history.watch(selected(vec![step], "a"), None, 0.0);

@@ -130,7 +130,7 @@ mod tests {
     use crate::progress::Silent;
 
     #[test]
-    fn every_kind_is_written() {
+    fn every_export_format_is_written() {
         let folder = tempfile::tempdir().expect("a folder");
         for (id, together) in [("sort", false), ("order", true)] {
             let mut player = player(id);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_of_several_takes_is_the_one_that_is_shown() {
+    fn comparison_drawings_match_the_screen() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("lesson.svg");
         let mut player = player("order");
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_that_makes_no_sense_says_why() {
+    fn invalid_ranges_are_explained() {
         let range = RangeDraft { from: "5".to_owned(), to: "3".to_owned(), steps: 10, level: Level::Layer };
         assert_eq!(range.read().map_err(|error| error.field), Err(Field::To));
         let range = RangeDraft { to: "11".to_owned(), ..range };

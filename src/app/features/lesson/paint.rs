@@ -271,7 +271,7 @@ mod tests {
     use crate::palette::{LIGHT, VIRIDIS};
 
     #[test]
-    fn a_place_on_the_screen_is_the_place_in_the_scene() {
+    fn screen_and_scene_positions_round_trip() {
         let place = fit([200.0, 100.0], Rect::from_min_size(pos2(10.0, 20.0), vec2(800.0, 300.0)));
         assert_eq!(place.scale, 3.0);
         assert_eq!(place.origin, pos2(110.0, 20.0), "in the middle");
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_come_in_their_colours_and_order() {
+    fn shapes_keep_their_order_and_colours() {
         let mut scene = Drawing::new(10.0, 10.0);
         let area = Area { x: 1.0, y: 1.0, width: 4.0, height: 2.0 };
         let line = Line { paint: Ink::Text.into(), width: 1.0, dash: Some(2.0) };
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn motions_are_shorter_or_left_out_where_steps_follow_fast() {
+    fn animations_shorten_or_stop_at_high_speed() {
         assert_eq!(motion_seconds(false, None), Some(0.25));
         assert_eq!(motion_seconds(false, Some(2.0)), Some(0.25));
         let fast = motion_seconds(false, Some(4.0)).expect("there is time for it");

@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_options_stand_in_a_row_long_ones_in_two_columns_or_below_each_other() {
+    fn option_columns_depend_on_text_width() {
         assert_eq!(columns(&[50.0, 60.0, 70.0, 80.0], 390.0, 10.0, 100.0), [90.0; 4]);
         assert_eq!(
             columns(&[120.0, 60.0, 150.0, 80.0], 390.0, 10.0, 100.0),

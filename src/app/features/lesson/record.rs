@@ -115,7 +115,7 @@ mod tests {
     use crate::lesson::fault::FAULTS;
 
     #[test]
-    fn a_gpu_that_cannot_record_leaves_what_its_twin_recorded() {
+    fn recording_falls_back_to_the_twin_without_a_gpu() {
         let takes = player("sort").takes;
         let why =
             EngineError::Unavailable { engine: EngineId::new("cuda"), why: "NVRTC is missing".to_owned() };
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_chosen_is_made() {
+    fn the_chosen_fault_is_injected() {
         let player = player("buffer");
         let made = |breaking| {
             let takes =
@@ -141,7 +141,7 @@ mod tests {
 
     /// In every lesson of the kernel, any draw gives a fault that can be found.
     #[test]
-    fn what_is_to_be_found_breaks_something() {
+    fn bug_hunts_always_break_a_step() {
         for id in ["sort", "merge", "buffer"] {
             let player = player(id);
             let mut found = HashSet::new();

@@ -138,7 +138,7 @@ mod tests {
     use crate::app::testing::cloud;
 
     #[test]
-    fn what_is_short_is_measured_once_it_can_be() {
+    fn short_queries_are_judged_by_measured_time() {
         let cloud = cloud(100, 2, 1);
         let mut live = Live::default();
         assert!(live.is_short(&cloud), "so few points");
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_settled_query_waits_for_nobody() {
+    fn settled_queries_do_not_wait() {
         let mut live =
             Live { asked: 5, wanted: 3, replied: 3, typed: Some(vec!["1".to_owned()]), ..Live::default() };
         assert!(live.is_waiting());

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_once_and_kept() {
+    fn records_are_read_once_and_cached() {
         let folder = folder();
         let path = file_in(&folder, "towns.csv", "name,x,y,people\nAda,1,2,30\nBor,nan,4,50\nCis,5,6,70\n");
         let cloud = Arc::new(read_cloud(&path, "x,y"));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn another_state_of_the_file_is_told_and_not_shown() {
+    fn changed_files_are_reported() {
         let folder = folder();
         let path = file_in(&folder, "towns.csv", "name,x,y\nAda,1.1,2\nBor,3,4\nCis,5,6\n");
         let cloud = Arc::new(read_cloud(&path, "x,y"));
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn clouds_of_one_file_have_columns_of_their_own() {
+    fn clouds_of_one_file_have_separate_columns() {
         let folder = folder();
         let path = file_in(&folder, "pairs.csv", "x,y,u,v\n1,2,3,4\n5,6,7,8\n");
         let clouds = ["x,y", "u,v"].map(|columns| Arc::new(read_cloud(&path, columns)));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_has_an_end() {
+    fn the_cache_is_bounded() {
         let folder = folder();
         let path = folder.path().join("wide.csv");
         let line = |cell: &dyn Fn(usize) -> String| (0..9000).map(cell).collect::<Vec<_>>().join(",");

@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn many_rows_are_searched_as_few_are() {
+    fn parallel_search_matches_a_linear_scan() {
         // More than FEW, so that the search is parallel.
         let cloud = cloud(FEW + 40_000, 3, 11);
         for space in [false, true] {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn in_space_a_click_takes_the_nearest_to_the_eye_and_a_region_takes_all() {
+    fn clicks_in_space_pick_the_front_point_and_regions_pick_all() {
         let cloud = cloud(5_000, 3, 4);
         let sight = sight(Arc::clone(&cloud), true);
         let Eye::Space(camera, axes) = sight.eye else { panic!("Space's") };
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_sight_is_not_picked() {
+    fn points_outside_the_pane_are_not_picked() {
         let cloud = cloud(400, 3, 9);
         let whole = PlaneCamera::new(rect(), None, &cloud, [0, 1]);
         let window = PlaneWindow { units_per_point: whole.window.units_per_point / 4.0, ..whole.window };
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_timed_finds_something() {
+    fn timed_searches_return_rows() {
         for times in measure(&cloud(3_000, 3, 1), 3) {
             assert!(times.found > 0 && times.milliseconds.len() == 3, "{times:?}");
             assert!(times.found == 1 || (10..2_000).contains(&times.found), "{times:?}");

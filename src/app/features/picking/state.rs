@@ -329,7 +329,7 @@ mod tests {
     use crate::cloud::{Column, Source, Table};
 
     #[test]
-    fn axes_are_not_kept_nor_more_than_there_is_room_for() {
+    fn cached_columns_exclude_axes_and_fit_the_limit() {
         let (axes, total, rows) = (3000, 3000, 1024);
         let name = |at: usize| Column { name: format!("c{at}") };
         let table = Table { columns: (0..axes).map(|at| name(2 * at)).collect(), values: vec![0.5; axes] };
@@ -378,7 +378,7 @@ mod tests {
         #![proptest_config(ProptestConfig { max_global_rejects: 1 << 16, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_place_inside_is_gone_around(
+        fn lasso_containment_matches_the_winding_number(
             corners in prop::collection::vec(place(), 3..40),
             x in 0..24i32,
             y in 0..24i32,
@@ -393,7 +393,7 @@ mod tests {
         }
 
         #[test]
-        fn two_side_by_side_share_nothing_and_lose_nothing(
+        fn adjacent_lassos_partition_their_union(
             a in place(),
             b in place(),
             c in place(),
@@ -411,7 +411,7 @@ mod tests {
         }
 
         #[test]
-        fn the_sense_and_the_first_corner_do_not_matter(
+        fn lasso_direction_and_start_do_not_matter(
             corners in prop::collection::vec(place(), 3..20),
             at in place(),
             by in 0usize..20,
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn rectangles_have_their_edges_and_nothing_encloses_nothing() {
+    fn rectangles_include_edges_and_degenerate_lassos_are_empty() {
         let rectangle = Region::Rectangle(Rect::from_two_pos(pos2(1.0, 1.0), pos2(3.0, 2.0)));
         assert!(
             rectangle.contains(pos2(1.0, 1.0))

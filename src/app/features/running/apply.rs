@@ -265,7 +265,7 @@ mod tests {
     use crate::app::testing::record;
 
     #[test]
-    fn a_file_named_from_its_folder_is_the_same_file() {
+    fn relative_and_absolute_paths_match() {
         let record = record();
         let table = crate::cloud::Table {
             columns: vec![crate::cloud::Column { name: "x".to_owned() }],

@@ -488,7 +488,7 @@ mod tests {
     use crate::app::testing::cloud;
 
     #[test]
-    fn what_is_read_again_is_named_and_can_be_stopped() {
+    fn slow_rechecks_are_shown_and_can_be_cancelled() {
         let mut window = Harness::builder().with_size([1280.0, 800.0]).build_eframe(|cc| {
             App::bare(cc, State { hints: false, ..State::default() }).expect("a thread for the worker")
         });

@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn each_choice_gives_its_rows_and_queries() {
+    fn choices_select_the_expected_rows_and_queries() {
         let record = record();
         let none = Selection::default();
         let all = after(&none, Choice::All, How::Replace, &record);
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_merges_chooses_its_queries() {
+    fn a_range_of_merges_selects_its_queries() {
         let mut record = RunRecord::clone(&record());
         record.measured = measured([3, 7, 3]);
         let record = Arc::new(record);
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_of_their_own_file_are_selected_beside_rows() {
+    fn queries_from_a_separate_file_are_selected_independently() {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
         let record = Arc::new(record);

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_named_with_why() {
+    fn unusable_rows_are_listed_with_reasons() {
         let asked = dialog(27, 140_056).expect("a question");
         assert_eq!(asked.question(), "27 of 140,056 rows cannot be used: open without them?");
         assert_eq!(

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_walked_says_why() {
+    fn answers_without_a_walk_explain_why() {
         let shown = WalkView { shown: true, at: None };
         let why = |session: &Session| wanted(shown, session).err().unwrap_or_default();
         assert_eq!(why(&session(2, "bvh", Metric::L2)), "");

@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_is_told_in_a_sentence() {
+    fn steps_are_described_in_sentences() {
         let walked = walkthrough();
         let sentences: Vec<String> = (0..=walked.last()).map(|at| walked.sentence(at)).collect();
         assert_eq!(
@@ -338,7 +338,7 @@ mod tests {
 
     /// A search of clusters: they are sorted, one is visited in two parts, another is pruned.
     #[test]
-    fn clusters_are_told_by_their_name() {
+    fn clusters_are_described_by_number() {
         let bounds = Bounds::Sphere { center: [0.0; AXES], radius: 1.0 };
         let cluster = |number, bound, settled, visited| Region {
             part: Part::Cluster { number },
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_beyond_the_end_shows_the_end() {
+    fn step_index_is_clamped_to_the_last_step() {
         let walked = walkthrough();
         let at = |at| walked.at(WalkView { shown: true, at });
         assert_eq!([at(None), at(Some(0)), at(Some(3)), at(Some(99))], [4, 0, 3, 4]);
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn the_points_of_a_visited_leaf_are_those_of_its_step() {
+    fn visited_leaves_list_the_points_of_their_step() {
         let walked = walkthrough();
         assert_eq!(walked.points(2).collect::<Vec<_>>(), [(1, false), (2, true)]);
         assert_eq!((walked.points(1).count(), walked.points(0).count()), (0, 3));

@@ -273,7 +273,7 @@ mod tests {
     use crate::app::testing::profiled_record;
 
     #[test]
-    fn rows_follow_one_another_and_open_multiprocessors_have_tracks() {
+    fn rows_are_contiguous_and_open_multiprocessors_show_tracks() {
         let timeline = Timeline::of(&profiled_record());
         let mut view = TimelineView::default();
         let closed = rows(&timeline, &view);

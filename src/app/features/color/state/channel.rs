@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_and_percentiles_leave_out_what_is_not_there() {
+    fn ranges_and_percentiles_ignore_missing_values() {
         let mut values: Vec<f32> = (0..=100).rev().map(|value| value as f32).collect();
         values.extend([f32::NAN; 40]);
         let numbers = Numbers::new(values, 0.0, true).expect("101 values");
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_histogram_counts_what_the_scale_shows() {
+    fn histograms_count_values_within_the_scale() {
         let values = [1.0, 1.0, 2.0, 10.0, 99.0, f32::NAN, 100.0].to_vec();
         let numbers = Numbers::new(values, 1000.0, false).expect("six values");
         assert_eq!(numbers.histogram((1000.0, 1100.0, false), 4), [4, 0, 0, 2], "both ends are in");
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_is_in_what_is_shown_and_not_in_what_is_drawn() {
+    fn shown_values_include_the_offset_but_drawn_ones_do_not() {
         let numbers = Numbers::new(vec![-1.0, 1.0], 5e6, true).expect("two values");
         assert_eq!(numbers.whole, (4_999_999.0, 5_000_001.0));
         let (values, scale) = channel(Some(numbers), None)
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_fit_what_there_is() {
+    fn colour_maps_suit_the_values() {
         let numbers = || Numbers::new(vec![1.0, 2.0, 2.0], 0.0, false);
         let categories = || {
             let list = ["a", "b"].map(|name| Category { name: name.to_owned(), count: 1 }).to_vec();

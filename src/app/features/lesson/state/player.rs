@@ -242,7 +242,7 @@ pub mod tests {
     }
 
     #[test]
-    fn it_stays_in_what_the_lesson_is_about_until_all_is_asked_for() {
+    fn the_player_stays_in_the_lesson_range_by_default() {
         let mut player = player("merge");
         let range = player.take().range.clone();
         assert!(range.start > 0 && player.cursor().position() == range.start);
@@ -259,7 +259,7 @@ pub mod tests {
     }
 
     #[test]
-    fn going_back_is_exact() {
+    fn seeking_back_restores_the_state() {
         let mut player = player("search");
         player.level = Level::Layer;
         player.seek(player.range().end / 2);
@@ -274,7 +274,7 @@ pub mod tests {
     }
 
     #[test]
-    fn takes_that_are_compared_have_seen_as_many_points() {
+    fn compared_takes_are_aligned_by_points_seen() {
         let mut player = player("order");
         assert_eq!(player.takes.len(), 3);
         player.level = Level::Merge;
@@ -292,7 +292,7 @@ pub mod tests {
     }
 
     #[test]
-    fn it_plays_at_its_speed_and_stops_at_the_end() {
+    fn playback_keeps_its_speed_and_stops_at_the_end() {
         let mut player = player("sort");
         let stops = player.range().len();
         player.play(10.0);
@@ -314,7 +314,7 @@ pub mod tests {
     }
 
     #[test]
-    fn levels_without_steps_of_their_own_are_known() {
+    fn levels_without_steps_are_detected() {
         let player = player("sort");
         let levels: Vec<Level> = Level::ALL.into_iter().filter(|&level| player.has_level(level)).collect();
         assert_eq!(levels, [Level::Stage, Level::Layer]);

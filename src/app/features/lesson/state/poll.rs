@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn votes_are_added_typed_and_taken_back() {
+    fn votes_can_be_added_typed_and_undone() {
         let mut poll = poll();
         assert_eq!((poll.share(0, 1), poll.most_wrong()), (0.0, None), "nobody voted");
         [0, 1, 1, 7].into_iter().for_each(|option| poll.vote(option));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_vote_stands_beside_the_first_and_comes_before_the_answer() {
+    fn a_second_round_precedes_the_answer() {
         let mut poll = poll();
         poll.set(0, 5);
         poll.show_votes();
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn who_knows_the_answer_does_not_vote_again() {
+    fn a_revealed_poll_cannot_be_repeated() {
         let mut poll = poll();
         poll.reveal();
         poll.ask_again();

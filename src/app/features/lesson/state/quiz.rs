@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arrows_go_round_the_warp() {
+    fn arrow_keys_wrap_around_the_warp() {
         let mut quiz = Quiz::new(vec![question(Ask::Votes, 5, Answer::Lanes(1))], 4).expect("a question");
         quiz.arrow(false);
         assert_eq!(quiz.phase(), &Phase::Asking(Entry::Lanes { mask: 0, at: 3 }));
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn how_many_merges_a_take_has_is_kept_until_it_was_asked() {
+    fn merge_counts_stay_hidden_until_answered() {
         let merges = |take| (take, question(Ask::Merges, 0, Answer::Number { right: 3, within: 0 }).1);
         let mut quiz = Quiz::new(vec![merges(1), merges(2), merges(0)], 32).expect("questions");
         let mut kept = Vec::new();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_class_votes_on_stays_hidden_and_leaves_the_score_alone() {
+    fn polls_hide_the_answer_and_do_not_score() {
         use crate::lesson::questions::pool::Offer;
         let offers =
             [true, false].map(|yes| Offer { reply: Reply::YesNo(yes), text: yes.to_string() }).to_vec();

@@ -338,14 +338,14 @@ mod tests {
     use crate::app::testing::{cloud, folder, stretched};
 
     #[test]
-    fn the_first_axes_are_those_that_show_something() {
+    fn initial_axes_have_the_largest_variance() {
         assert_eq!(fitting::<2>(&cloud(10, 2, 1)), [0, 1]);
         assert_eq!(fitting::<2>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 3]);
         assert_eq!(fitting::<3>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 2, 3]);
     }
 
     #[test]
-    fn recordings_come_first_and_one_cloud_last() {
+    fn dropped_recordings_open_before_a_single_cloud() {
         let folder = folder();
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let mut all = paths(&["a.csv", "one.warpscope", "b.npy", "two.WARPSCOPE"]);

@@ -265,7 +265,7 @@ mod tests {
     use crate::app::model::SAMPLES;
 
     #[test]
-    fn a_sample_of_a_window_without_settings_is_written_where_nobody_else_can() {
+    fn samples_without_settings_use_a_private_folder() {
         let mut window = Harness::builder()
             .build_eframe(|cc| App::bare(cc, State::default()).expect("a thread for the worker"));
         let sample =

@@ -401,7 +401,7 @@ mod tests {
     use crate::app::testing::record;
 
     #[test]
-    fn rows_and_queries_give_each_other() {
+    fn rows_select_queries_and_queries_select_rows() {
         let record = record();
         let by_rows = Selection::of_rows(vec![8, 20, 3, 8], Some(&record), "rectangle in Plane");
         assert_eq!((&by_rows.rows()[..], &by_rows.queries()[..]), (&[3, 8, 20][..], &[0, 2][..]));
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_of_a_file_of_their_own_are_no_rows() {
+    fn queries_from_a_separate_file_are_not_rows() {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
         assert!(Selection::of_rows(vec![3, 8], Some(&record), "").queries().is_empty());
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn selections_are_added_removed_and_toggled() {
+    fn selections_can_be_added_removed_and_toggled() {
         let record = record();
         let of = |rows: &[u32], by: &str| Selection::of_rows(rows.to_vec(), Some(&record), by);
         let base = of(&[3, 4], "a");
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_one_set() {
+    fn set_names_are_unique() {
         let mut sets = NamedSets::default();
         let rows = |rows: &[u32]| Arc::<[u32]>::from(rows);
         assert!(sets.keep(&rows(&[]), "lasso in Plane").is_err_and(|why| why.starts_with("nothing to keep")));
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distance_may_have_its_unit() {
+    fn distances_accept_a_unit() {
         let radius = |typed: &str, metric| Nearby { typed: typed.to_owned(), wrong: None }.radius(metric);
         assert_eq!(
             (
@@ -505,7 +505,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sets_are_those_of_the_standard_library(
+        fn set_operations_match_the_standard_library(
             a in btree_set(0u32..900, 0..400),
             b in btree_set(0u32..900, 0..400),
         ) {

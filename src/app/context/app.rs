@@ -39,7 +39,7 @@ pub struct App {
     pub(in crate::app) handles: Handles,
     pub(in crate::app) actions: Actions,
     pub(in crate::app) history: History,
-    /// What this launch was to restore.
+    /// The saved session that this launch should restore, as text.
     pub(in crate::app) last: Option<String>,
     /// The settings on disk; `None` in a window without them.
     pub(in crate::app) kept: Option<Kept>,
@@ -310,7 +310,7 @@ pub struct Feature {
     pub apply: fn(&mut App, Action) -> Option<Action>,
     /// Starts pending work; once per frame, before drawing.
     pub update: fn(&mut App),
-    /// Drops state of the cloud in the session, which this one is about to replace.
+    /// Drops the state of the session's cloud, which the given cloud is about to replace.
     pub leave_cloud: fn(&mut App, &PointCloud),
     /// Initialises state for the cloud now shown.
     pub enter_cloud: fn(&mut App),
@@ -407,7 +407,7 @@ impl Handles {
     }
 }
 
-// The background task that features share: writing a file, with progress and cancel.
+// The background task that features share: writing a file, with progress and cancellation.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
@@ -417,14 +417,14 @@ pub enum Written {
     Graph,
     /// Runs, without view state.
     Recording,
-    /// A session, into which later saves go.
+    /// A session; later saves go to the same file.
     Session(SessionFile),
 }
 
 pub struct Exporting {
     pub what: Written,
     pub path: PathBuf,
-    /// The runs of the list that it contains.
+    /// The listed runs that the file contains.
     pub runs: Vec<RunId>,
     /// The dialog that requested it, if any.
     pub dialog: Option<Box<ExportDialog>>,

@@ -54,7 +54,7 @@ impl Medium {
 }
 
 impl Portrait {
-    /// Draws and writes it, on any thread.
+    /// Draws and writes the picture, on any thread.
     ///
     /// # Errors
     /// `cannot write: why: path`.
@@ -128,7 +128,7 @@ impl Portrait {
             app
         });
         harness.run_steps(FRAMES);
-        // Legends too depend on colours that a thread computes.
+        // Wait for the colours, which a thread computes and legends need too.
         for _ in 0..PATIENCE {
             if !harness.state().is_coloring() {
                 break;

@@ -172,7 +172,7 @@ fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> LookUniform {
             look.table = table.map(rgba);
             let end = |value: f32| if scale.log { value.max(f32::MIN_POSITIVE).log2() } else { value };
             let (low, high) = (end(scale.low), end(scale.high));
-            // If both ends are equal, everything at or below has the first colour.
+            // If both ends are equal, values at or below them have the first colour.
             let factor = if high > low { 1.0 / (high - low) } else { 0.0 };
             look.scale = [low, factor, f32::from(u8::from(scale.log)), categories];
         }

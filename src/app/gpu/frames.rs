@@ -78,7 +78,7 @@ fn way(method: Method, level_of_detail: bool) -> String {
 
 /// Number of frames to measure in the comparison, of `asked`, given the time of one.
 fn compared_frames(asked: u32, frame_ms: f64) -> u32 {
-    // A float beyond u32 saturates.
+    // The cast saturates for floats beyond u32.
     asked.min(((COMPARED_MS / frame_ms) as u32).max(COMPARED_FRAMES))
 }
 
@@ -97,7 +97,7 @@ pub struct FrameReport {
 /// Renders the benchmark's frames offscreen and times each.
 ///
 /// # Errors
-/// If there is no graphics adapter, it holds too few points, or it stops.
+/// If there is no graphics adapter, the points exceed its memory, or it stops responding.
 pub fn measure(
     cloud: &Arc<PointCloud>,
     bench: &FrameBench,

@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui_wgpu::wgpu;
 
-/// Together with the window's own work, this gives 20 frames per second.
+/// Target time of a frame's points; with the window's own work, this gives 20 frames per second.
 const GOAL_MS: f32 = 30.0;
 
-/// Fewer points take no measurable time: if frames are slow then, the cause is something else.
+/// Fewer points take no measurable time; if frames are slow anyway, the cause is something else.
 const LEAST: u32 = 20_000;
 const MOST: u32 = 1 << 30;
 

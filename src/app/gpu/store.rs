@@ -189,7 +189,7 @@ impl Store {
         Self { segment: SEGMENT, device, upload, last: AtomicU64::default(), threads }
     }
 
-    /// Smaller buffers, as if the adapter bound no larger ones.
+    /// Makes buffers smaller, as on an adapter with a lower limit on bindings.
     #[cfg(test)]
     pub fn in_segments_of(&mut self, segment: u32) {
         self.segment = segment;
@@ -402,7 +402,7 @@ impl Permutation {
     }
 }
 
-/// Addition modulo `limit`, of one number below it and one at most it. Both are at most 65,536.
+/// Adds modulo `limit`: `one` is below the limit, `other` at most equal to it. Both are at most 65,536.
 fn add(one: u32, other: u32, limit: u32) -> u32 {
     let sum = one + other;
     if sum >= limit { sum - limit } else { sum }

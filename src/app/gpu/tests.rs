@@ -101,7 +101,7 @@ const BLUE: Color32 = Color32::from_rgb(0, 0, 200);
 const MISSING: Color32 = Color32::from_rgb(120, 120, 120);
 const LINEAR: Scale = Scale { map: ColorMap::Viridis, low: 0.0, high: 1.0, log: false, dark: true };
 
-/// Viridis at even steps, the last of which is 15.
+/// Viridis at even steps, from 0 to 15.
 fn viridis(step: u32) -> Color32 {
     ColorMap::Viridis.color(step as f32 / 15.0, &Palette::DARK)
 }
@@ -294,7 +294,7 @@ fn drawn_pixels_match_pointer_positions() {
                 }
                 seen += 1;
                 let pixel = ((screen - rect.min) * 1.5).to_pos2();
-                // A point on the edge of a pixel may be on either side.
+                // A point on the edge of two pixels may be drawn in either.
                 let near = |offset: f32| [(pixel.x + offset) as u32, (pixel.y + offset) as u32];
                 let found = [near(-0.01), near(0.01)]
                     .iter()
@@ -463,7 +463,7 @@ fn segments_respect_the_binding_and_dispatch_limits() {
         assert!(segment.count.div_ceil(super::store::GROUP) <= limits.max_compute_workgroups_per_dimension);
         assert!(u64::from(segment.count) * 12 <= limits.max_storage_buffer_binding_size);
     }
-    // If the program ended while a thread fills buffers, the driver would be removed under it.
+    // If the program ended while a thread fills buffers, the driver would be unloaded under it.
     drop(studio);
     assert_eq!(Arc::strong_count(&stored), 1, "nobody fills them any more");
 }

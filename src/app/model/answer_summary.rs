@@ -153,14 +153,14 @@ pub fn distance_text(metric: Metric, distance: f64) -> String {
     format!("{}{unit}", text::digits(distance, 4))
 }
 
-/// The same rounded up, so that it stays an upper bound.
+/// The distance rounded up, so that it stays an upper bound.
 fn at_most_text(metric: Metric, distance: f64) -> String {
     let step = 10f64.powf(distance.max(f64::MIN_POSITIVE).log10().floor() - 3.0);
     // A tolerance, so that a number of four digits is not rounded up.
     distance_text(metric, if distance > 0.0 { (distance / step - 1e-6).ceil() * step } else { 0.0 })
 }
 
-/// The accepted column whose heading contains the best of some words.
+/// The accepted column whose heading contains the earliest of `wanted`.
 fn headed(beside: &OtherColumns, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
     let columns = &beside.others()?.columns;
     let place = |column: usize| {
@@ -179,7 +179,7 @@ fn texts(beside: &OtherColumns, column: usize) -> Vec<Option<String>> {
     (0..beside.rows.len()).map(|place| beside.cell(place, column).and_then(cell_text)).collect()
 }
 
-/// Like [`texts`] for a column with a role: in a chosen column, every number counts as text.
+/// Like [`texts`], for a column with a role. In a chosen column, numbers count as text too.
 fn texts_of(beside: &OtherColumns, column: usize, told: &Told) -> Vec<Option<String>> {
     (0..beside.rows.len()).map(|place| text_of(beside.cell(place, column)?, told)).collect()
 }
@@ -201,7 +201,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Only whole numbers can be class labels.
+/// A cell as text. Only integers count, because other numbers cannot be class labels.
 fn cell_text(cell: &Cell) -> Option<String> {
     match cell {
         Cell::Text(text) => Some(text.clone()),

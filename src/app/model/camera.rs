@@ -237,7 +237,7 @@ impl SpaceCamera {
 
     /// Screen position and depth of local coordinates; `None` behind the eye.
     pub fn screen(&self, place: [f64; 3]) -> Option<(Pos2, f64)> {
-        // Written out with only the rows of the matrix it needs, because a click computes this for every row.
+        // Expanded by hand, with only the matrix rows needed, because a click computes this for every row.
         let [x, y, z] = [0, 1, 2].map(|axis| (place[axis] - self.middle[axis]) / self.unit);
         let clip = |row: [f64; 4]| row[0] * x + row[1] * y + row[2] * z + row[3];
         let depth = clip(self.matrix[3]);

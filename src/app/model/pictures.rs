@@ -49,9 +49,9 @@ impl Pictures {
         [square(1), square(3)].into_iter().flatten().collect()
     }
 
-    /// The image layout that the column names imply. Recognised are `r0c0` to `r27c27`, as of an IDX file or
-    /// an array of images (`r0c0red`, `r0c0green` and so on in colour), `pixel_0_0` to `pixel_7_7`, and a
-    /// square number of `pixel0` … or `pixel1` …. All values must be non-negative.
+    /// The image layout that the column names imply. Recognised names are `r0c0` to `r27c27`, as of an IDX
+    /// file or an array of images (`r0c0red`, `r0c0green` and so on in colour), `pixel_0_0` to `pixel_7_7`,
+    /// and a square number of `pixel0` … or `pixel1` …. All values must be non-negative.
     pub fn named(axes: &[Axis]) -> Option<Self> {
         let last = axes.last().filter(|_| axes.iter().all(|axis| axis.min >= 0.0))?;
         let pair = |name: &str, before: &str, between: &str| {
@@ -126,7 +126,8 @@ mod tests {
             (named(&|at| format!("pixel{at}"), 784), named(&|at| format!("pixel{}", at + 1), 784)),
             (of(28, 28), of(28, 28))
         );
-        // Not a square; not all of a square; not names of pixels.
+        // 60 is not a square, 14 values do not fill an image, and the names after these are not names of
+        // pixels.
         assert_eq!(
             (named(&|at| format!("pixel{at}"), 60), named(&|at| format!("r{}c{}", at / 5, at % 5), 14)),
             (None, None)

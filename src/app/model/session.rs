@@ -177,11 +177,11 @@ pub struct Session {
     pub sets: NamedSets,
     /// The item under the pointer.
     pub hovered: Option<Hovered>,
-    /// The run's query whose row is hovered, or that is hovered itself.
+    /// The run's query under the pointer: hovered directly, or through its row.
     pub hovered_query: Option<usize>,
     /// What dragging in Plane and Space does.
     pub tool: Tool,
-    /// The file's other columns for the listed neighbours, or for those listed before.
+    /// The file's other columns for the listed neighbours or, while those are read, for the previous ones.
     pub beside: Option<OtherColumns>,
     /// The picture of a pane that is drawn instead of the window.
     pub picture: Option<Arc<Picture>>,

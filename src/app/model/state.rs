@@ -59,7 +59,7 @@ pub struct State {
     /// Values to restore when the projector scale is switched off.
     pub before_presenter: Option<BeforePresenter>,
     pub show_problem: bool,
-    /// Whether a window with room for one thing shows the left panel instead of the panes.
+    /// Whether a window with room for only one of them shows the left panel rather than the panes.
     pub problem_alone: bool,
     pub show_selection: bool,
     /// Whether a window with room for one panel shows the right one, if both are enabled.
@@ -171,7 +171,7 @@ impl State {
         self
     }
 
-    /// Whether the centre has only one pane in any case, as for its picture.
+    /// Whether the layout has only one pane, as in a pane's picture.
     pub fn has_one_pane(&self) -> bool {
         self.tree.tiles.len() <= 2
     }

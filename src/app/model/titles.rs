@@ -43,7 +43,7 @@ pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
     }
 }
 
-/// What the neighbours shown belong to, or else the number of points.
+/// The query whose neighbours are shown, or else the number of points; then the data.
 fn places(session: &Session) -> Option<String> {
     let cloud = session.cloud.as_ref()?;
     let points = || text::count(cloud.len() as u64, "point", "points");

@@ -101,7 +101,7 @@ pub fn without_answer(session: &Session) -> Empty {
 
 // The interface of panes; each pane defines one value.
 
-/// A pane: with [`PaneKind::words`], all that the rest of the window knows about it.
+/// A pane. With [`PaneKind::words`], this is all that the rest of the window knows about it.
 pub struct Pane {
     pub kind: PaneKind,
     pub draw: fn(&mut Ui, &mut PaneContext<'_>),

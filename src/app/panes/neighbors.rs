@@ -121,7 +121,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     }
     let table = table.header(20.0, |mut header| {
         for (at, name) in columns.names().into_iter().enumerate() {
-            // Rank and row, whose tooltips say that they start at 0.
+            // Rank and row; their tooltips say that they count from 0.
             let counts = at < 2;
             if at == PICTURED && pictured.is_some() {
                 header.col(|_| {});
@@ -267,8 +267,8 @@ pub struct Columns<'a> {
     answered: &'a Answered,
     /// Rows with squared distances, nearest first.
     pub neighbors: Vec<(u32, f32)>,
-    /// The file's other columns for these neighbours or, while those are read, for the previous ones, whose
-    /// columns are the same.
+    /// The file's other columns of these neighbours. While they are being read, those of the previous
+    /// neighbours, which have the same headings.
     beside: Option<&'a OtherColumns>,
     is_read: bool,
     /// The name and label columns that the user chose, shown next to the row number.

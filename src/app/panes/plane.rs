@@ -103,7 +103,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         );
     }
 
-    // The mark is above the canvas and takes its drags; it passes clicks on to what is below.
+    // The mark covers part of the canvas. It handles drags and passes clicks on.
     let mark = (context.session.tool == Tool::Move && picture.is_none())
         .then(|| mark_ui(ui, context.session, context.palette, context.actions, &camera, &scene, view.axes))
         .flatten();

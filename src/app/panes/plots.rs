@@ -114,7 +114,7 @@ pub fn decades(input: GridInput) -> Vec<GridMark> {
         .collect()
 }
 
-/// Formats the number whose logarithm the mark is.
+/// Formats the number at a mark of a logarithmic axis.
 pub fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let narrow = range.end() - range.start() < 1.5;
     let whole = (mark.value - mark.value.round()).abs() < 1e-6;

@@ -72,7 +72,7 @@ pub fn points_ui<const N: usize>(
     let gpu = context.gpu.as_mut()?;
     let before = moving(ui, sight.view, false);
     let moving = moving(ui, sight.view, sight.moved);
-    // The first frame of a movement follows a pause, so its duration is no frame time.
+    // The first frame of a movement follows a pause, so its interval is not a frame time.
     if sight.moved && before {
         gpu.pace().frame_came(ui.input(|input| input.stable_dt));
     }

@@ -66,7 +66,7 @@ pub struct Strip {
     place: Rect,
     /// All tabs, if they do not fit.
     hidden: Vec<PaneKind>,
-    /// The tile and the empty part of the strip, by which it is dragged.
+    /// The tile, and the empty part of its tab strip, which can be dragged.
     ground: Option<(TileId, Rect)>,
 }
 

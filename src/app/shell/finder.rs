@@ -69,7 +69,7 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fi
     order(named).chain(spelled).chain(order(found)).collect()
 }
 
-/// Penalty of rows: that of a match inside a word.
+/// Penalty of rows, equal to that of a match inside a word.
 const BEHIND: usize = 4;
 
 /// Normalises to British spelling, as used in the window.
@@ -223,7 +223,7 @@ pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<I
     columns.chain(axes).chain(shown_along(state, session))
 }
 
-/// Rows by name, as far as names are loaded and searched.
+/// Rows by name, among the names loaded and searched so far.
 pub fn of_rows(session: &Session) -> impl Iterator<Item = FinderEntry> + '_ {
     session.row_names.iter().flat_map(|names| {
         session.name_search.rows().into_iter().map(|row| {
@@ -263,7 +263,7 @@ fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item
 }
 
 fn plane_along(mut view: PlaneView, place: usize, axis: usize) -> Action {
-    // The window of another axis does not apply.
+    // The zoom window was for the previous axis.
     (view.axes[place], view.window) = (axis, None);
     Action::SetPlane(view)
 }

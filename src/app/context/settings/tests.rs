@@ -138,7 +138,7 @@ fn two_failed_starts_reset_the_settings_once() {
     kept.write(&State { scale: 1.25, ..State::default() }, None).unwrap();
     let next = begin(folder.path());
     assert_eq!((next.found.map(|(state, _)| state.scale), next.warnings), (Some(1.25), Vec::new()));
-    // It can be restored by its name.
+    // Renaming the file restores the settings.
     fs::rename(aside("state.set-aside-1.json"), folder.path().join("state.json")).unwrap();
     assert_eq!(begin(folder.path()).found.map(|(state, _)| state.scale), Some(2.5));
 }
@@ -152,7 +152,7 @@ fn concurrent_starts_do_not_count_as_failed() {
     }
     first.start.over();
     assert_eq!(names(folder.path()), ["state.lock"]);
-    // Nor does a file with invalid contents count.
+    // A marker file with invalid contents does not count either.
     fs::write(folder.path().join("starting"), "\u{0}\u{ff} many").unwrap();
     assert_eq!(begin(folder.path()).warnings, Vec::<String>::new());
 }
@@ -190,7 +190,7 @@ fn unreadable_settings_are_renamed_not_deleted() {
 fn settings_that_cannot_be_opened_are_left_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.json");
-    // A temporary disk failure is not damage. Reading a directory fails too, even for root.
+    // A temporary disk failure is not damage. A directory simulates one: even root cannot read it as a file.
     fs::create_dir(&path).unwrap();
     let Beginning { mut kept, found, is_first, warnings, .. } = begin(folder.path());
     assert!(found.is_none() && !is_first);
@@ -203,7 +203,7 @@ fn settings_that_cannot_be_opened_are_left_untouched() {
     );
     kept.write(&State { scale: 2.0, ..State::default() }, None).unwrap();
     assert!(path.is_dir());
-    // Also if it happens later.
+    // The same if the file becomes unreadable while this window is open.
     fs::remove_dir(&path).unwrap();
     let (mut kept, state) = window(folder.path());
     fs::create_dir(&path).unwrap();
@@ -258,7 +258,7 @@ fn settings_of_later_versions_are_left_untouched() {
     assert_eq!(warnings, std::slice::from_ref(&expected));
     kept.write(&State { scale: 3.0, ..State::default() }, None).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), later);
-    // Also if it appears while this window is open.
+    // The same if a later version writes the file while this window is open.
     fs::remove_file(&path).unwrap();
     let (mut kept, state) = window(folder.path());
     fs::write(&path, &later).unwrap();

@@ -179,7 +179,7 @@ impl Question {
     /// Runs the search, sharing points that engines already hold.
     ///
     /// # Errors
-    /// Those of the search.
+    /// If the search fails.
     pub fn answer(&self, resident: &Resident, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
         let engines = Engines::default().sharing(resident.clone());
         answer(engines, &self.spec, &self.cloud, None, progress).map(Arc::new)
@@ -332,7 +332,7 @@ fn overlap(
     other_cloud::same_rows(neighbours.cloud(), &there).map_err(said)?;
     let record = neighbours.find(resident, &stretch(progress, 0.2, 0.55))?;
     let theirs = Question { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
-    // Nothing stays resident for a cloud that is not shown.
+    // The other file's cloud is not shown, so its points do not stay resident.
     let theirs = theirs.answer(&Resident::default(), &stretch(progress, 0.55, 0.9))?;
     let graph =
         |record| KnnGraph::of_run(record).map_err(|why| Failure::Said(format!("{why}: {}", path.display())));

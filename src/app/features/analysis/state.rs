@@ -110,7 +110,7 @@ impl AnalysisKind {
         self.words()[2]
     }
 
-    /// Describes rows without a value, after their number.
+    /// The words after the number of rows without a value.
     pub const fn without(self) -> &'static str {
         match self {
             Self::Labels => "have no label, or no neighbour with one",
@@ -262,7 +262,7 @@ pub struct Against {
 pub struct Leaking {
     /// The nearest row here, for each row of the other file.
     pub theirs: Leaks,
-    /// The search for these.
+    /// The search that found them.
     pub record: Arc<RunRecord>,
 }
 

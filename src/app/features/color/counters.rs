@@ -113,7 +113,8 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
     Channel { note: (!notes.is_empty()).then(|| notes.join("; ")), ..channel }
 }
 
-/// Number of queries whose bound at this moment was not recorded, as it is between the last two entries.
+/// Number of queries whose bound at this moment is unknown, because entries before the last one were not
+/// recorded.
 fn kept_partly(record: &RunRecord, points_seen: u32) -> u64 {
     let merges = record.measured.column(&record.convergence.counted_by).unwrap_or_default();
     let queries = merges.iter().enumerate().filter(|&(query, &merges)| {

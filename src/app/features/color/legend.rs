@@ -1,5 +1,5 @@
-//! The legend, between the chooser and the points so that it covers none of them: the meaning of colours, and
-//! the number of rows without a value.
+//! The legend: the meaning of colours, and the number of rows without a value. It is between the chooser and
+//! the points, so that it covers no points.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ pub fn legend_line_ui(
         }
         Colored::Ready(channel) => {
             let map = channel.map(view.map);
-            // The numbers of a scale are below its colours, where the line's text is not.
+            // A scale has numbers below its colours, so text next to it is aligned with the top.
             let align = if map == ColorMap::Categories { Align::Center } else { Align::TOP };
             let layout = Layout::left_to_right(align);
             let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
@@ -361,7 +361,7 @@ pub(super) fn gradient_ui(
             };
             let galley = painter.layout_no_wrap(text, font.clone(), palette.text_weak);
             let at = bar.left() + place(value) as f32 * width;
-            // Kept under the bar, because fields are on both sides.
+            // Labels stay within the width of the bar, because fields are on both sides.
             let left = (at - galley.size().x / 2.0).min(bar.right() - galley.size().x).max(bar.left());
             (at, left, galley)
         };

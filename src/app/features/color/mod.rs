@@ -304,7 +304,7 @@ pub fn column_keys<'a>(
     })
 }
 
-// The last computed values. One request runs at a time; the next is the one wanted when it ends.
+// The last computed values. One request runs at a time; when it ends, the latest one wanted is started.
 
 /// The reason shown after the user cancelled.
 pub const CANCELLED: &str = "cancelled";

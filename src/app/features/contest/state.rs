@@ -66,7 +66,7 @@ pub struct Contest {
     /// The engine that answered first.
     first: Option<EngineId>,
     pub page: Option<EngineId>,
-    /// Which of its source files is shown.
+    /// Index of that engine's source file shown.
     pub source: Option<usize>,
     /// Limit for a comparison of all engines.
     pub longest: Longest,

@@ -331,7 +331,7 @@ impl App {
     fn left_out(&self) -> String {
         let Some(answered) = &self.session.answered else { return String::new() };
         let cloud = &answered.record.cloud;
-        // Known from other rows of the file.
+        // Other rows of the file tell whether it has other columns.
         let has_none = self.session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
         let has_none = has_none.and_then(OtherColumns::others).is_some_and(|others| others.total == 0);
         let without = ", without the file's other columns";

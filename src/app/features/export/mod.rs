@@ -85,7 +85,7 @@ impl PaneData {
                 crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to)
             }
             Self::Log(entries) => log(entries, to),
-            // Tables, which are written above; empty ones end here.
+            // Tables were written above, unless they are empty.
             _ => Ok(()),
         }
     }
@@ -267,7 +267,7 @@ impl Selected {
         for against in self.against.iter().filter(|against| Arc::ptr_eq(&against.cloud, &self.cloud)) {
             table = against.with(table, move |at| rows[at]);
         }
-        // Analyses have columns of their own already.
+        // Analyses already have columns in the table.
         let is_analysed = |title: &str| {
             self.analysed.is_some() && AnalysisKind::ALL.iter().any(|kind| kind.title() == title)
         };

@@ -101,7 +101,7 @@ impl Picture {
         self.over
     }
 
-    /// The largest visible panel other than the sentence.
+    /// The largest visible panel, not counting the sentence.
     pub fn largest_panel(&self) -> Option<Panel> {
         let shown =
             self.made.iter().flat_map(|made| &made.panels).filter(|(panel, _)| *panel != Panel::Sentence);

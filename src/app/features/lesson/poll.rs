@@ -119,7 +119,7 @@ fn option_ui(
         }
     }
     let color = if is_right { palette.intermediate } else { palette.line };
-    // The border width distinguishes it without colour.
+    // A wider border marks the right option without relying on colour.
     painter.rect_stroke(rect, 3.0, Stroke::new(if is_right { 3.0 } else { 1.0 }, color), StrokeKind::Inside);
     painter.galley(
         pos2(rect.left() + size * 0.4, rect.center().y - words.size().y / 2.0),

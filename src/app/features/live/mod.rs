@@ -188,7 +188,7 @@ fn coordinates(cloud: &PointCloud, camera: &PlaneCamera, axes: [usize; 2], at: [
 /// Maximum number of dimensions with fields.
 const MOST: usize = 3;
 
-/// A coordinate with all its digits, but no more than its f32 source has.
+/// A coordinate with as many digits as it needs: as f32 if that is exact.
 fn typed(value: f64) -> String {
     let short = value as f32;
     if f64::from(short) == value { short.to_string() } else { value.to_string() }

@@ -31,8 +31,8 @@ pub struct Live {
     /// The query as a cloud of one row, if it is at arbitrary coordinates ([`Picked::Coordinates`]).
     pub place: Option<Arc<PointCloud>>,
     pub before: Option<Before>,
-    /// Whether the user chose the query, so that it outlasts the next run, which otherwise shows one of its
-    /// own.
+    /// Whether the user chose the query. It then outlasts the next run, which otherwise shows one of its own
+    /// queries.
     pub chosen: bool,
     /// How often the query was grabbed, typed or picked.
     pub(in crate::app) choices: u64,

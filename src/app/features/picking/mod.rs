@@ -157,7 +157,7 @@ const CORNERS: usize = 200;
 /// Benchmarks clicks, drags from row to row, rectangles and lassos in a cloud, `times` each, at positions
 /// spread over the pane.
 ///
-/// Selections are timed with the facts that the window shows, their ranges.
+/// Timed selections include the ranges that the window shows of them.
 pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
     let rect = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0));
     let scene = Scene::of(Arc::clone(cloud), None, None, std::iter::empty());

@@ -263,8 +263,8 @@ impl Region {
 /// A closed outline. Places with a nonzero winding number are inside, so a lasso that crosses itself has a
 /// hole only where the windings cancel.
 ///
-/// Of places exactly on the outline, those on its left side are inside and those on its right are outside:
-/// two adjacent lassos never share a point or miss one between them.
+/// Places exactly on the outline are inside on its left side and outside on its right side. Therefore two
+/// adjacent lassos never share a point or miss one between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lasso {
     bounds: Rect,
@@ -273,7 +273,7 @@ pub struct Lasso {
 }
 
 impl Lasso {
-    /// From its corners; fewer than three enclose nothing.
+    /// A lasso with these corners; fewer than three enclose nothing.
     pub fn new(corners: &[Pos2]) -> Self {
         let bounds = Rect::from_points(corners);
         let count = corners.len().clamp(1, 256);

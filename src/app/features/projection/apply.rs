@@ -66,8 +66,8 @@ impl App {
         })
     }
 
-    /// Sets the views of Plane and Space: at once or, since axes refer to the directions of the chosen
-    /// projection, when it is shown.
+    /// Sets the views of Plane and Space. While the chosen projection is pending, axes and position wait for
+    /// it, because axes refer to its directions.
     pub(in crate::app) fn set_views(&mut self, plane: PlaneView, space: SpaceView) {
         let shown = self.session.projected.as_ref().map(|shown| shown.view);
         if shown == self.wanted_projection() {

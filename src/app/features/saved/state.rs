@@ -81,7 +81,7 @@ pub struct SavedCloud {
 pub enum SavedQuery {
     /// A row of the cloud.
     Row(u32),
-    /// A query of the run shown, if queries come from a file of their own.
+    /// A query of the run shown, if queries come from a separate file.
     Query(usize),
     /// Free coordinates, in the units of the data's file.
     #[serde(rename = "place")]
@@ -163,7 +163,7 @@ pub struct Share {
     pub of: Layout,
 }
 
-/// Shares that leave room for other tiles.
+/// Allowed shares, which leave room for other tiles.
 const SHARES: std::ops::RangeInclusive<f32> = 0.05..=20.0;
 
 fn sane(share: f32) -> f32 {

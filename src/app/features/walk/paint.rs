@@ -139,7 +139,7 @@ fn reach(canvas: &Canvas<'_>, walked: &Walkthrough, region: usize) {
     }
 }
 
-/// The points of the visited leaf, distinguishing those nearer than the k-th neighbour.
+/// Draws the points of the visited leaf, and distinguishes those nearer than the k-th neighbour.
 pub fn points(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
     let radius = (canvas.point_size / 2.0).max(1.0) + 1.6;
     let cloud = &walked.of.record.cloud;

@@ -48,7 +48,7 @@ impl Walked {
 pub struct Walkthrough {
     pub of: Answered,
     pub walk: Arc<Walk>,
-    /// False in an image that lies under the boxes.
+    /// False in an image drawn below the boxes.
     pub drawn: bool,
 }
 
@@ -198,18 +198,18 @@ impl Walkthrough {
         text::digits(metric.distance(squared), 3) + &unit
     }
 
-    /// Whether boxes are in the coordinates drawn: for other metrics than L2 they bound unit vectors.
+    /// Whether boxes use the coordinates drawn. For metrics other than L2 they bound unit vectors.
     pub fn has_boxes(&self) -> bool {
         self.of.record.spec.metric == Metric::L2
     }
 
-    /// The neighbour whose distance bounds the search. If the query's own row is excluded, the search finds
-    /// it in addition, so the row after the k-th in the search is the k-th neighbour.
+    /// The neighbour whose distance bounds the search. If the query's own row is excluded, the search finds k
+    /// + 1 rows, and the last one is the k-th neighbour.
     fn kth(&self) -> String {
         format!("{} neighbour", text::ordinal(self.of.record.spec.k as u64))
     }
 
-    /// The shape of bounds, singular and plural.
+    /// The word for the regions' bounds, singular and plural.
     fn kind(&self) -> [&'static str; 2] {
         match self.walk.regions.first().map(|region| region.bounds) {
             Some(Bounds::Sphere { .. }) => ["sphere", "spheres"],
@@ -217,7 +217,7 @@ impl Walkthrough {
         }
     }
 
-    /// What contains points, singular and plural.
+    /// The word for regions with points, singular and plural.
     pub fn leaf(&self) -> [&'static str; 2] {
         match self.walk.regions.first().map(|region| region.part) {
             Some(Part::Cluster { .. }) => ["cluster", "clusters"],

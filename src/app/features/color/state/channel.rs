@@ -185,7 +185,7 @@ pub struct Channel {
     pub few: Option<Arc<[u32]>>,
     /// Number of rows without a value.
     pub missing: u64,
-    /// Describes them, after their number: "were not asked".
+    /// The words after that number: "were not asked".
     pub why_missing: &'static str,
     /// An additional note for the legend.
     pub note: Option<String>,

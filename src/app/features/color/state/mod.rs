@@ -82,7 +82,7 @@ pub enum ColorBy {
     Moment,
 }
 
-/// The saved form: states of the first version name three measures.
+/// The saved form, which accepts the first version's names of three measures.
 #[derive(Deserialize)]
 enum SavedColorBy {
     Nothing,

@@ -452,7 +452,7 @@ impl App {
         Ok(())
     }
 
-    /// Cancels something in the open lesson; returns whether there was anything.
+    /// Handles Cancel in the open lesson; returns whether there was anything to cancel.
     fn cancel_in_lesson(&mut self) -> bool {
         // A window on top of the lesson is closed first.
         self.session.lesson.open && (self.session.lesson.source.take().is_some() || self.cancel_lesson())

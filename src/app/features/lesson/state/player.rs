@@ -18,7 +18,7 @@ pub struct Player {
     /// One recording, or several that are compared.
     pub takes: Vec<Take>,
     cursors: Vec<Cursor>,
-    /// For each take, the levels that have steps of their own: in the excerpt, and in the whole search.
+    /// For each take, the levels with distinct steps: in the excerpt, and in the whole search.
     levels: Vec<[[bool; Level::ALL.len()]; 2]>,
     active: usize,
     /// The step size.
@@ -105,7 +105,7 @@ impl Player {
         self.seek(position);
     }
 
-    /// Whether comparators are marked that changed their decision after a move of a point.
+    /// Whether comparators are marked as deciding differently since a point was moved.
     pub fn has_marks(&self) -> bool {
         self.takes.iter().any(|take| take.recording.turned().is_some())
     }

@@ -26,7 +26,7 @@ pub struct Poll {
     why: String,
     /// Votes per round and option.
     votes: Vec<Vec<u32>>,
-    /// Options of single votes, in order.
+    /// The options of votes counted one by one, in order, so that they can be taken back.
     came: Vec<usize>,
     shown: Shown,
 }

@@ -56,7 +56,7 @@ pub enum Presenting {
     /// The picture shares the window with the panels.
     #[default]
     No,
-    /// Everything except the player.
+    /// The picture fills the window, except for the player.
     Presenter,
     Bare,
 }

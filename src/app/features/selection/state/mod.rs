@@ -364,7 +364,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The queries of a run at these rows of its cloud; empty if queries come from a file of their own.
+/// The queries of a run at these rows of its cloud; empty if queries come from a separate file.
 pub fn queries_of(rows: &[u32], record: &RunRecord) -> Vec<u32> {
     if record.query_cloud.is_some() || rows.is_empty() {
         return Vec::new();
@@ -379,7 +379,7 @@ pub fn queries_of(rows: &[u32], record: &RunRecord) -> Vec<u32> {
         .collect()
 }
 
-/// The rows of a run's cloud that are these queries; empty if queries come from a file of their own.
+/// The rows of a run's cloud that are these queries; empty if queries come from a separate file.
 pub fn rows_of(queries: &[u32], record: &RunRecord) -> Vec<u32> {
     if record.query_cloud.is_some() {
         return Vec::new();

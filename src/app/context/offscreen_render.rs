@@ -259,7 +259,7 @@ mod tests {
         let state =
             State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Log), ..State::default() };
         let [r, g, b, _] = Palette::LIGHT.error.to_array();
-        assert_ne!(r, b, "otherwise it shows nothing");
+        assert_ne!(r, b, "otherwise the test proves nothing");
         for (scale, name) in [(1.0, "a.png"), (2.0, "b.png")] {
             let portrait = Portrait {
                 state: state.clone(),

@@ -387,7 +387,7 @@ mod tests {
             [0.0, 1.0, 100.0, 2_000.0, 9_800.0].map(|ms| compared_frames(120, ms)),
             [120, 120, 100, 5, 3]
         );
-        assert_eq!(compared_frames(2, 9_800.0), 2, "nobody asked for more");
+        assert_eq!(compared_frames(2, 9_800.0), 2, "no more than requested");
 
         let bench = FrameBench { frames: 2, size: [64, 64], point_size: 2.0, plane: true, software: true };
         let (mut stages, mut names) = (Vec::new(), Vec::new());

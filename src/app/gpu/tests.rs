@@ -343,10 +343,7 @@ fn progressive_drawing_gives_the_same_picture() {
         assert_eq!((drawn.drawn, drawn.of, drawn.is_complete()), (25_000, 60_000, false));
         assert!(first.unlike(&whole) > 1_000);
         studio.frame(&drawing);
-        assert!(
-            !studio.pace.progress(3).expect("drawn").is_complete(),
-            "while it moves, the rest is not added"
-        );
+        assert!(!studio.pace.progress(3).expect("drawn").is_complete(), "moving pictures are not extended");
         drawing.moving = false;
         let last = studio.whole(&drawing);
         assert_eq!(last.unlike(&whole), 0, "{method:?}");
@@ -379,7 +376,7 @@ fn recolouring_does_not_redraw_the_points() {
     let target = studio.renderer.targets.get_mut(&2).expect("a picture");
     let plan = target.plan(&drawing, 1_000_000, false).expect("a change");
     assert!(!plan.fresh && plan.batches.is_empty());
-    assert!(target.plan(&drawing, 1_000_000, false).is_none(), "the same is not drawn again");
+    assert!(target.plan(&drawing, 1_000_000, false).is_none(), "unchanged pictures are not redrawn");
     drawing.view = 4;
     let other = studio.frame(&drawing);
     assert_eq!(one.inked().len(), other.inked().len());
@@ -405,7 +402,7 @@ fn dense_pixels_darken_and_single_points_stay_visible() {
     let shades: Vec<f32> = (0..4).map(|power| shade(10 * power + 5)).collect();
     assert!(
         shades.windows(2).all(|pair| pair[0] > pair[1] + 30.0),
-        "equal factors are steps to be seen: {shades:?}"
+        "each factor of ten is visible: {shades:?}"
     );
     assert!(shades[0] < 220.0, "a single point is seen on white: {shades:?}");
     assert!(shades[3] < 5.0, "most points are full ink: {shades:?}");
@@ -414,7 +411,7 @@ fn dense_pixels_darken_and_single_points_stay_visible() {
         view: 5,
         ..space(vec![layer(studio.points(&[at(5, 9, 1.0)]), Ink::Flat(light), 1.0)])
     });
-    assert_eq!(picture.at(5, 9), light, "alone, it has its colour");
+    assert_eq!(picture.at(5, 9), light, "a single point keeps its colour");
 }
 
 #[test]
@@ -465,7 +462,7 @@ fn segments_respect_the_binding_and_dispatch_limits() {
     }
     // If the program ended while a thread fills buffers, the driver would be unloaded under it.
     drop(studio);
-    assert_eq!(Arc::strong_count(&stored), 1, "nobody fills them any more");
+    assert_eq!(Arc::strong_count(&stored), 1, "no thread fills them");
 }
 
 #[test]

@@ -396,7 +396,10 @@ mod tests {
         jobs.start(&DOUBLE, 4, until_cancelled);
         *jobs.about_mut(&DOUBLE).expect("it is under way") = 5;
         assert_eq!(jobs.activity(&Session::default()).0.map(|(slot, _)| slot), Some(Slot::Load));
-        assert!(matches!(jobs.cancel(&Session::default()), Some(Cancel::Ask)), "it says itself that it was");
+        assert!(
+            matches!(jobs.cancel(&Session::default()), Some(Cancel::Ask)),
+            "its own result reports the cancellation"
+        );
         wait(&mut jobs, &mut said, 2);
         assert_eq!(said[1], (5, Ok(1)));
     }
@@ -409,7 +412,7 @@ mod tests {
         }
         let (named, later) = jobs.activity(&Session::default());
         assert!(named.is_none() && later.is_some_and(|later| later > Duration::from_secs(3_000)));
-        assert!(jobs.cancel(&Session::default()).is_none(), "what is not named is not cancelled");
+        assert!(jobs.cancel(&Session::default()).is_none(), "tasks not shown cannot be cancelled");
         wait(&mut jobs, &mut said, 2);
         assert!(
             said.iter().all(|(_, outcome)| *outcome == Err(Stopped::Broken("on purpose".to_owned()))),

@@ -484,6 +484,6 @@ mod tests {
             [0.0, 0.0, 0.25, 1.0, 1.0]
         );
         assert!((scale(1.0, 100.0, true).place(10.0) - 0.5).abs() < 1e-6);
-        assert_eq!(scale(3.0, 3.0, false).place(3.0), 0.0, "where all are alike, as the GPU has it");
+        assert_eq!(scale(3.0, 3.0, false).place(3.0), 0.0, "if all values are equal, as on the GPU");
     }
 }

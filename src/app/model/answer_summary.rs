@@ -352,7 +352,7 @@ mod tests {
             names(&beside(&["pop"], vec![vec![Cell::Number(0.5)]; 3]), &Roles::default())
                 .iter()
                 .all(Option::is_none),
-            "numbers are no names"
+            "numbers are not names"
         );
     }
 
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(
             label_and_name(&beside, &Roles::default()),
             [None, Some("city")],
-            "of three rows, two are too few to be kinds"
+            "two of three rows are too few for a label"
         );
         let roles = Roles { label: by("size"), name: by("state"), ..Roles::default() };
         assert_eq!(

@@ -442,7 +442,7 @@ mod tests {
                 draft.set_parameter(parameter.name, " ");
             }
             let left = RunSpec { engine: EngineChoice::named(engine.id), ..spec.clone() };
-            assert_eq!(draft.to_spec(), Ok(left), "empty fields leave all to the engine");
+            assert_eq!(draft.to_spec(), Ok(left), "empty fields use the engine's defaults");
         }
     }
 
@@ -551,7 +551,7 @@ mod tests {
         let path = format!("{}:north", scans.display());
         let mut draft = Draft { data: DataKind::File, path, drop_nonfinite: true, ..Draft::default() };
         draft.open(&scans);
-        assert!(draft.drop_nonfinite, "another scan of it, or the same again");
+        assert!(draft.drop_nonfinite, "another scan of the same file");
         draft.open(&other);
         assert_eq!((draft.drop_nonfinite, Path::new(&draft.path)), (false, &*other));
     }
@@ -585,7 +585,7 @@ mod tests {
             "4,294,967,295 is outside 1 to 4,294,967,294."
         );
         assert_eq!(errors(|draft| draft.data = DataKind::File)[0].field, Field::Path);
-        assert_eq!(errors(|draft| draft.seed = "-1".to_owned()).len(), 1, "the seed is said once");
+        assert_eq!(errors(|draft| draft.seed = "-1".to_owned()).len(), 1, "the seed error is reported once");
         let both = errors(|draft| (draft.k, draft.repeats) = (String::new(), "0".to_owned()));
         assert_eq!(both.iter().map(|error| error.field).collect::<Vec<_>>(), [Field::K, Field::Repeats]);
     }
@@ -598,7 +598,7 @@ mod tests {
             draft("0,5, 10-12").to_spec().map(|spec| spec.queries),
             Ok(QuerySpec::Rows(vec![0, 5, 10, 11, 12]))
         );
-        assert_eq!(rows("0-9999999"), Ok(vec![0..=9_999_999]), "checked without being listed");
+        assert_eq!(rows("0-9999999"), Ok(vec![0..=9_999_999]), "validated without expanding");
         assert!(rows("0-9999999,10000000").is_err());
         assert_eq!(draft("3-1").errors(), draft("3-1").to_spec().unwrap_err());
         assert!(rows("3-1").is_err());

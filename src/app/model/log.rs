@@ -272,15 +272,15 @@ mod tests {
         let mut log = Log::default();
         log.info("a");
         log.error(About::Data, "gone");
-        assert_eq!(shown(&log), ["gone", ""], "what was said before it is old");
+        assert_eq!(shown(&log), ["gone", ""], "earlier messages are outdated");
         log.done(About::Run, "b");
         log.warn(About::Data, "c");
-        assert_eq!(shown(&log), ["gone", "c"], "nobody may have read it yet");
+        assert_eq!(shown(&log), ["gone", "c"], "the error may be unread");
         log.done(About::Data, "d");
         assert_eq!(shown(&log), ["", "d"]);
         log.say(About::Data, Entry { unix: 100, level: Level::Error, text: "gone".to_owned() });
         log.settle_before(About::Data, 100);
-        assert_eq!(shown(&log), ["gone", ""], "what succeeded may have begun before");
+        assert_eq!(shown(&log), ["gone", ""], "the successful task may have begun earlier");
         log.settle_before(About::Data, 101);
         assert_eq!(shown(&log), ["", ""]);
         log.warn(About::Run, "full");

@@ -154,7 +154,10 @@ mod tests {
             (vec!["8 × 8".to_owned()], vec!["32 × 32 in colour".to_owned()], Vec::new())
         );
         assert!(texts(1).is_empty() && texts(3).is_empty() && texts(0).is_empty());
-        assert!(!Pictures { width: usize::MAX, height: 2, channels: 1 }.fits(8), "as a file may say it");
+        assert!(
+            !Pictures { width: usize::MAX, height: 2, channels: 1 }.fits(8),
+            "a file may contain such values"
+        );
     }
 
     #[test]

@@ -501,7 +501,7 @@ mod tests {
         let mut session =
             Session { cloud: Some(Arc::clone(&cloud)), record: Some(Arc::new(run)), ..Session::default() };
         session.projected = Some(Arc::new(pca(&cloud, None)));
-        assert!(!session.scene().expect("a cloud").is_projected(), "where queries lie is not known yet");
+        assert!(!session.scene().expect("a cloud").is_projected(), "the queries are not projected yet");
         session.projected = Some(Arc::new(pca(&cloud, Some(Arc::clone(&queries)))));
         let scene = session.scene().expect("a cloud");
         assert!(scene.is_projected() && scene.dims() == 3);
@@ -516,9 +516,6 @@ mod tests {
         let drawn = session.scene().expect("a cloud").drawn(&place).point(0).to_vec();
         assert_eq!(drawn, projected.directions.project_point(place.point(0)));
         session.cloud = Some(Arc::clone(&queries));
-        assert!(
-            !session.scene().expect("a cloud").is_projected(),
-            "a projection of another cloud is none of this one"
-        );
+        assert!(!session.scene().expect("a cloud").is_projected(), "the projection belongs to another cloud");
     }
 }

@@ -318,7 +318,7 @@ mod tests {
         assert_eq!(
             serde_json::to_value(usual.clone().settled().draft).ok(),
             serde_json::to_value(usual.draft).ok(),
-            "what makes sense stays"
+            "valid values are kept"
         );
     }
 
@@ -341,7 +341,7 @@ mod tests {
         );
         assert!(
             state.roles_of(&source(7)).is_none() && state.roles_of(&source(8)).is_none(),
-            "what is very long is not kept"
+            "very long choices are not saved"
         );
     }
 
@@ -371,7 +371,7 @@ mod tests {
         assert_eq!(state.color.by, ColorBy::measure("groups_hit"));
         assert_eq!(state.runs.figure, Figure::Histogram(Quantity::Measure("merges".to_owned())));
         // Analysis and Engines were added later and open on demand.
-        assert_eq!(state.tree.tiles.len(), measuring_layout().tiles.len() - 2, "panes are where they were");
+        assert_eq!(state.tree.tiles.len(), measuring_layout().tiles.len() - 2, "panes keep their positions");
     }
 
     #[test]

@@ -391,7 +391,7 @@ mod tests {
         let [from, to] = view.shown(&timeline);
         assert!((to - from - SHORTEST).abs() < 1e-9, "{}", to - from);
         view.zoom(&timeline, about, 1e-12);
-        assert_eq!(view, TimelineView::default(), "all of it is no window");
+        assert_eq!(view, TimelineView::default(), "the whole run needs no window");
     }
 
     #[test]
@@ -415,7 +415,7 @@ mod tests {
             [5.0, 25.0],
         );
         assert_eq!((axis.x(5.0), axis.x(25.0), axis.at(NAMES + 50.0)), (NAMES, NAMES + 200.0, 10.0));
-        assert!(axis.x(1e12) <= NAMES + 400.0, "far places are no places on a screen");
+        assert!(axis.x(1e12) <= NAMES + 400.0, "distant positions are clamped");
     }
 
     #[test]
@@ -428,7 +428,7 @@ mod tests {
         assert_eq!(
             Sort::after_click(Some(&down), "n"),
             Sort::after_click(None, "n"),
-            "another column begins anew"
+            "another column starts over"
         );
     }
 

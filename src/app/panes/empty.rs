@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(
             title(&with(loading(), cancelled.clone())),
             "Loading a.las, 25 %",
-            "what goes on comes first"
+            "current activity comes first"
         );
         assert_eq!(title(&with(Activity::Idle, cancelled)), "Loading was cancelled");
         let wrong =

@@ -460,7 +460,7 @@ mod tests {
                         !lens.intersects(Rect::from_center_size(query, Vec2::splat(2.0 * around))),
                         "{pane:?}, {query:?}, {around}: {lens:?}"
                     );
-                    assert!(lens.distance_to_pos(query) >= 12.0, "nor the query's own mark");
+                    assert!(lens.distance_to_pos(query) >= 12.0, "clear of the query's mark");
                 }
             }
         }

@@ -383,7 +383,7 @@ mod tests {
         let found = texts("run", Mode::Explorer);
         assert_eq!(found[0], "Run");
         let within = |text: &str| found.iter().position(|found| found == text);
-        assert!(within("Run") < within("Next query"), "which says it in its sentence: {found:?}");
+        assert!(within("Run") < within("Next query"), "which has the word in its tooltip: {found:?}");
     }
 
     #[test]
@@ -394,13 +394,13 @@ mod tests {
         assert_eq!(
             all(Mode::Lesson),
             of_mode(Mode::Lesson) - 1 + everywhere,
-            "all but the finder itself, looks, motion, the file, lessons, samples, scales"
+            "commands except the finder, plus looks, motion, recent files, lessons, samples and scales"
         );
         let of_search = 3 + registry::ENGINES.len() + ColorBy::all().len() - 2;
         assert_eq!(
             all(Mode::Explorer),
             of_mode(Mode::Explorer) - 1 + everywhere + of_search,
-            "and switches, engines, and colours that need no column"
+            "and settings, engines, and colours without columns"
         );
         assert!(!texts("faster", Mode::Explorer).contains(&"Faster".to_owned()));
         assert!(texts("k 64", Mode::Lesson).is_empty());
@@ -443,16 +443,16 @@ mod tests {
             );
         }
         let relative = path_in(folder.path(), "two words.csv").expect("it is there");
-        assert!(relative.action.is_some(), "from the folder in which the program was started");
+        assert!(relative.action.is_some(), "relative to the working directory");
         assert!(
             path_in(folder.path(), "three words.csv").is_none(),
-            "a few words are no path, unless a file has that name"
+            "words are a path only if such a file exists"
         );
-        let missing = path_in(folder.path(), "./three.csv").expect("it can be nothing else");
+        let missing = path_in(folder.path(), "./three.csv").expect("only a path starts like this");
         assert!(missing.action.is_none() && missing.about.contains("three.csv"), "{}", missing.about);
         assert!(
             path_in(folder.path(), ".").is_none_or(|found| found.action.is_none()),
-            "a folder is no file"
+            "folders cannot be opened"
         );
     }
 

@@ -76,7 +76,7 @@ fn two_windows_merge_their_changes() {
     state_b.recent.clear();
     b.write(&state_b, Some("open in b".to_owned())).unwrap();
     let (found, last) = begin(folder.path()).found.unwrap();
-    assert_eq!(recent(&found), ["more of a", "of a"], "what one forgot is forgotten");
+    assert_eq!(recent(&found), ["more of a", "of a"], "entries cleared by one window stay cleared");
     assert_eq!((found.scale, found.look, last.as_deref()), (2.0, Look::Dark, Some("open in b")));
 }
 
@@ -105,7 +105,7 @@ fn concurrent_writes_lose_no_entries() {
     let mut all = recent(&found);
     all.sort_unstable();
     assert_eq!(all, ["0/0", "0/1", "1/0", "1/1", "2/0", "2/1", "3/0", "3/1"]);
-    assert_eq!(names(folder.path()), ["starting", "state.json", "state.lock"], "nothing else is left");
+    assert_eq!(names(folder.path()), ["starting", "state.json", "state.lock"], "no temporary files remain");
 }
 
 #[test]

@@ -233,7 +233,7 @@ mod tests {
         assert!(names(&all).contains(&"notes.pdf") && all.left_out() == 0);
         assert_eq!(names(&chooser("/x/TOW")), ["towers.laz", "towns.csv"]);
         assert_eq!(names(&chooser("/x/.")), [".git"]);
-        assert_eq!(names(&chooser("/x/towns.csv")).len(), 4, "a whole name hides nothing");
+        assert_eq!(names(&chooser("/x/towns.csv")).len(), 4, "a complete name filters nothing");
     }
 
     #[test]
@@ -268,7 +268,7 @@ mod tests {
         chooser.enter("/y/".into());
         assert_eq!(names(&chooser), [""; 0]);
         chooser.listed("/x/".into(), Ok(vec![item("late.csv")]));
-        assert!(names(&chooser).is_empty() && chooser.reading, "it is of another folder");
+        assert!(names(&chooser).is_empty() && chooser.reading, "the result is for another folder");
         chooser.listed("/y/".into(), Err("gone".to_owned()));
         chooser.enter("/x/".into());
         assert_eq!((names(&chooser), chooser.reading), (vec!["a.csv", "c.csv"], true));
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(
             (names(&chooser).len(), chooser.at, chooser.reading),
             (3, Some(2), false),
-            "what was chosen stays chosen"
+            "the selection is kept"
         );
     }
 

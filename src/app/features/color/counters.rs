@@ -183,7 +183,11 @@ mod tests {
         assert_eq!(at(50), Some(vec![(3, root(0.05)), (5, root(0.1)), (8, root(0.05 * 3.0))]));
         let channel = moment(&record, 30);
         let ends = (f64::from(root(0.05)), f64::from(root(1.5)));
-        assert_eq!(channel.numbers.as_ref().map(|numbers| numbers.whole), Some(ends), "of all moments");
+        assert_eq!(
+            channel.numbers.as_ref().map(|numbers| numbers.whole),
+            Some(ends),
+            "the range covers all moments"
+        );
         assert_eq!((channel.missing, channel.note), (47, None));
         let before = moment(&record, 0);
         assert_eq!(

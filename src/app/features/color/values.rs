@@ -383,7 +383,7 @@ mod tests {
                 && scale.high == 11.0
         );
         let few = column_channel("few", &Values::Texts(vec!["b".to_owned(), "a".to_owned()], vec![0, 0, 1]));
-        assert_eq!(names(&few.categories), [("a", 1), ("b", 2)], "where each has a colour, they are sorted");
+        assert_eq!(names(&few.categories), [("a", 1), ("b", 2)], "sorted by name if each has a colour");
     }
 
     #[test]
@@ -399,7 +399,7 @@ mod tests {
         );
         let mut different = numbers.values.values.clone();
         different.dedup();
-        assert_eq!(different.len(), 1000, "no two have the same colour for want of digits");
+        assert_eq!(different.len(), 1000, "all values remain distinct");
     }
 
     #[test]
@@ -421,7 +421,7 @@ mod tests {
             let (values, scale) = channel
                 .scaled(&ColorView { map: Some(ColorMap::Cividis), ..ColorView::default() }, true)
                 .expect("colours");
-            assert_eq!(scale.map, ColorMap::Own, "whatever was chosen for numbers");
+            assert_eq!(scale.map, ColorMap::Own, "the map chosen for numbers is ignored");
             (
                 values.values.iter().map(|value| *value as u32).collect::<Vec<_>>(),
                 channel.missing,

@@ -240,11 +240,11 @@ mod tests {
         assert_eq!(
             roles(&table),
             [Coordinate, Coordinate, Name, Ignored],
-            "text is no coordinate, and what is empty tells nothing"
+            "text cannot be a coordinate, empty columns cannot be labels"
         );
         table.set(1, Label, false);
         table.set(2, Label, false);
-        assert_eq!(roles(&table), [Coordinate, Ignored, Label, Ignored], "one column is the label");
+        assert_eq!(roles(&table), [Coordinate, Ignored, Label, Ignored], "only one column is the label");
         assert_eq!(table.sentence(), "1 coordinate, label city, no name");
         table.all_numbers();
         assert_eq!((roles(&table)[1], table.typed_coordinates().as_str()), (Coordinate, "x,y"));
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(
             (table.typed_coordinates().as_str(), roles(&table)[5]),
             ("2-4,6-20", Ignored),
-            "text between them stays what it was"
+            "text columns in between are unchanged"
         );
         table.set(10, Label, true);
         assert_eq!((table.count(Label), table.count(Coordinate)), (1, 17));

@@ -289,7 +289,7 @@ mod tests {
             contest.verdict().as_deref(),
             Some("All 2 engines gave the same neighbours, bit for bit.")
         );
-        assert_eq!(contest.answers()[0].engine.as_str(), "kdtree", "the fastest first");
+        assert_eq!(contest.answers()[0].engine.as_str(), "kdtree", "fastest first");
         // One bit of one distance differs.
         let other = answered_by("bits", |answer| {
             let distance = &mut answer.neighbors.squared_distances[1];
@@ -319,7 +319,7 @@ mod tests {
         assert!(contest.fail("there is no room") && contest.failure(engines[0]) == Some("there is no room"));
         assert_eq!(contest.next().map(|spec| spec.engine), Some(EngineChoice::named(engines[1])));
         // A run requested elsewhere does not belong here.
-        assert!(!contest.take(&answered_by("kdtree", |_| {})), "its k is another");
+        assert!(!contest.take(&answered_by("kdtree", |_| {})), "its k differs");
         contest.stop();
         assert!(!contest.fail("cancelled") && contest.under_way().is_none());
         // Another device is another problem. An engine that does not run on the chosen device uses its own.

@@ -425,7 +425,7 @@ mod tests {
         }
         dialog.path = at("mine-2.csv");
         dialog.end_in("tsv");
-        assert_eq!(dialog.path, at("mine-2.tsv"), "it is what somebody typed");
+        assert_eq!(dialog.path, at("mine-2.tsv"), "typed names are kept");
     }
 
     #[test]
@@ -464,7 +464,10 @@ mod tests {
             against: Vec::new(),
             channel: Some(Arc::new(channel)),
         };
-        assert!(selected.beside(&Silent).expect("nothing to read").is_none(), "it is generated");
+        assert!(
+            selected.beside(&Silent).expect("nothing to read").is_none(),
+            "generated clouds have no file"
+        );
         let csv = selected.table(None).tsv();
         let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split('\t').collect()).collect();
         let axes = selected.cloud.dims();
@@ -475,7 +478,7 @@ mod tests {
             lines[0]
         );
         let merges = lines[0].iter().position(|name| *name == "merges").expect("counted");
-        assert_eq!([1, 2, 3].map(|line| lines[line][merges]), ["3", "3", ""], "row 20 was not asked");
+        assert_eq!([1, 2, 3].map(|line| lines[line][merges]), ["3", "3", ""], "row 20 was not a query");
         assert_eq!(
             (lines[0].last(), lines[1].last(), lines[2].last()),
             (Some(&"distance to the query"), Some(&""), Some(&"12.5"))

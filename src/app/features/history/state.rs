@@ -230,11 +230,11 @@ mod tests {
             history.watch(moved(f64::from(frame)), None, f64::from(frame) * 0.1);
         }
         assert_eq!((history.done.len(), history.undo_name()), (1, Some("view of Plane")));
-        assert!(history.done[0].before.views.0.window.is_none(), "it goes back to where it began");
+        assert!(history.done[0].before.views.0.window.is_none(), "undo restores the start of the movement");
         history.watch(moved(31.0), None, 10.0);
         assert_eq!(history.done.len(), 2);
         history.watch(moved(31.0), None, 10.1);
-        assert_eq!(history.done.len(), 2, "nothing happened");
+        assert_eq!(history.done.len(), 2, "nothing changed");
     }
 
     #[test]
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!((history.undo_name(), history.done.len()), (Some("clearing the selection"), 5));
         history.skip();
         history.watch(Snapshot { picked: Some(Picked::Row(4)), ..moved(9.0) }, None, 0.4);
-        assert_eq!(history.done.len(), 5, "what nobody did is no step");
+        assert_eq!(history.done.len(), 5, "skipped changes are not steps");
         history.watch(Snapshot { picked: Some(Picked::Row(5)), ..moved(9.0) }, None, 0.5);
         assert_eq!(history.undo_name(), Some("picking a row"));
         history.clear();
@@ -271,12 +271,12 @@ mod tests {
         assert_eq!(
             history.done[0].before.picked,
             Some(Picked::Row(1)),
-            "it goes back to where it was taken up"
+            "undo restores the start of the drag"
         );
         history.watch(at(3), Some(2), 9.1);
-        assert_eq!(history.done.len(), 2, "taken up again, however soon");
+        assert_eq!(history.done.len(), 2, "a second drag is another step");
         history.watch(at(9), Some(2), 9.2);
-        assert_eq!(history.done.len(), 1, "what was put back is no step");
+        assert_eq!(history.done.len(), 1, "a drag that ends at its start is not a step");
         history.watch(at(4), None, 9.3);
         assert_eq!((history.done.len(), history.undo_name()), (2, Some("picking a row")));
     }

@@ -178,7 +178,7 @@ mod tests {
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), shown);
             elsewhere += u32::from(svg(&film.scene(player.cursors()[lead].position()), &LIGHT) != shown);
         }
-        assert!(elsewhere > 0, "points seen alone would have said the same");
+        assert!(elsewhere > 0, "points seen alone would give the same picture");
     }
 
     #[test]

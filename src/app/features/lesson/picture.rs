@@ -409,7 +409,7 @@ mod tests {
         assert_eq!(before, Same(Arc::downgrade(&take.recording)));
         let copy = Recording::clone(&take.recording);
         drop(take);
-        assert!(before.0.upgrade().is_none(), "it is not kept");
+        assert!(before.0.upgrade().is_none(), "the recording is freed");
         assert_ne!(before, Same(Arc::downgrade(&Arc::new(copy))));
     }
 

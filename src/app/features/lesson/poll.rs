@@ -337,12 +337,12 @@ mod tests {
         assert_eq!(
             columns(&[120.0, 60.0, 150.0, 80.0], 390.0, 10.0, 100.0),
             [215.0, 165.0],
-            "as wide as what is in them asks for"
+            "widths follow the contents"
         );
         assert_eq!(
             columns(&[300.0, 200.0, 150.0, 80.0], 390.0, 10.0, 100.0),
             [190.0; 2],
-            "what is longer is broken"
+            "longer texts wrap"
         );
         assert_eq!(columns(&[120.0, 60.0, 150.0, 80.0], 190.0, 10.0, 100.0), [190.0]);
         assert_eq!(columns(&[120.0, 60.0], 390.0, 10.0, 100.0), [190.0; 2]);

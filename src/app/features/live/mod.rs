@@ -297,6 +297,6 @@ mod tests {
         assert!(place(&cloud, to(Some([0.0, 8.0])).expect("there are rows above") as usize, axes)[1] > at[1]);
         assert_eq!(to(None), Some(5));
         let far_right = Target { axes, at: [9.0, 0.0], way: Some([1.0, 0.0]) };
-        assert_eq!(far_right.row(&cloud, &Silent), None, "there is nothing that way");
+        assert_eq!(far_right.row(&cloud, &Silent), None, "no row in that direction");
     }
 }

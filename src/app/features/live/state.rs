@@ -141,7 +141,7 @@ mod tests {
     fn short_queries_are_judged_by_measured_time() {
         let cloud = cloud(100, 2, 1);
         let mut live = Live::default();
-        assert!(live.is_short(&cloud), "so few points");
+        assert!(live.is_short(&cloud), "small clouds are assumed to be fast");
         live.took = Some(Duration::from_millis(250));
         assert!(!live.is_short(&cloud));
         live.took = Some(Duration::from_millis(5));

@@ -169,9 +169,9 @@ mod tests {
         let overview = &DOCUMENTS[named("README.md").expect("the overview")];
         assert!(
             targets(&overview.text).any(|target| target == "docs/formats.md"),
-            "the overview leads to the formats"
+            "the overview links to the formats"
         );
-        assert_eq!(DOCUMENTS[0].path, "docs/tour.md", "what one can do comes first");
+        assert_eq!(DOCUMENTS[0].path, "docs/tour.md", "the tour comes first");
     }
 
     #[test]

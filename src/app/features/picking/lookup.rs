@@ -170,7 +170,7 @@ mod tests {
         std::fs::remove_file(&path).expect("the file");
         assert!(
             lookup.ask(&cloud, &[1]).is_none() && !lookup.is_reading(&cloud, &[1]),
-            "what is known is not read again"
+            "cached rows are not read again"
         );
         look(&mut lookup, &cloud, &[1, 0]);
         assert!(matches!(
@@ -195,7 +195,7 @@ mod tests {
         let why =
             format!("the file has changed since its points were read; load it again: {}", path.display());
         assert_eq!((found(&[0]), found(&[2, 1])), (Err(why.clone()), Err(why)));
-        assert!(found(&[1]).is_ok(), "which is where it was");
+        assert!(found(&[1]).is_ok(), "row 1 is unchanged");
         std::fs::write(&path, "y,people,x\n2,30,1.1\n4,50,3\n6,70,5\n8,90,7\n").expect("a file");
         assert_eq!(found(&[2, 0]).expect("columns").rows, [[Cell::Number(70.0)], [Cell::Number(30.0)]]);
     }

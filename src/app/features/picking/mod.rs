@@ -281,7 +281,7 @@ mod tests {
         assert!(under.iter().all(|&row| place(picked).1 <= place(row).1));
         let region = Region::Rectangle(Rect::from_center_size(pointer, vec2(8.0, 8.0)));
         let (rows, _) = Within { sight, region }.rows_and_queries(&Silent);
-        assert!(under.iter().all(|row| rows.contains(row)), "also those behind");
+        assert!(under.iter().all(|row| rows.contains(row)), "including hidden ones");
     }
 
     #[test]

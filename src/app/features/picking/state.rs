@@ -342,7 +342,7 @@ mod tests {
             Others::of(&cloud, Records { columns: columns.clone(), rows: (0..rows).map(row).collect() });
         assert_eq!((others.total, others.columns.len()), (total, 127));
         assert!(others.size() <= MOST && others.rows.len() == rows);
-        assert!(others.rows.iter().all(|row| row.capacity() == 127), "without the room of the axes");
+        assert!(others.rows.iter().all(|row| row.capacity() == 127), "without spare capacity for the axes");
         assert_eq!((&*others.columns[126], &others.rows[1023][126]), ("c253", &Cell::Number(10_230_253.0)));
         let one = Others::of(&cloud, Records { columns: columns.clone(), rows: vec![row(7)] });
         assert_eq!(

@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(
             (find("field oh"), find("ia"), find("zzz"), find("")),
             (vec![0], vec![], vec![], vec![]),
-            "a kind alone names nobody"
+            "a label alone does not name a row"
         );
     }
 

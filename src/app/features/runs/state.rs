@@ -431,7 +431,7 @@ mod tests {
         assert_eq!(list.trim_to(4, usize::MAX, Some(&records[1])).len(), 2);
         assert_eq!(ids(&list), [1, 2, 3, 6]);
         assert!(list.trim_to(1, usize::MAX, Some(&records[1])).len() == 1 && ids(&list) == [1, 2, 3]);
-        assert!(list.trim_to(1, 0, Some(&records[1])).is_empty(), "what must stay stays, however large");
+        assert!(list.trim_to(1, 0, Some(&records[1])).is_empty(), "protected runs stay regardless of size");
     }
 
     #[test]
@@ -460,12 +460,12 @@ mod tests {
     #[test]
     fn runs_are_unsaved_until_written() {
         let (mut list, _) = list(3);
-        assert_eq!(list.unsaved(), 0, "nobody asked for them");
+        assert_eq!(list.unsaved(), 0, "the user did not start them");
         list.note_unsaved(1);
         list.note_unsaved(3);
         assert_eq!(list.unsaved(), 2);
         list.delete(3);
-        assert_eq!(list.unsaved(), 1, "what was deleted is not missed");
+        assert_eq!(list.unsaved(), 1, "deleted runs do not count");
         list.note_saved(&[2, 3]);
         list.restore();
         assert_eq!(list.unsaved(), 1);

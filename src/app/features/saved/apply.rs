@@ -509,7 +509,7 @@ mod tests {
         window.step();
         assert!(
             window.query_by_label_contains("Reading large.csv again").is_none(),
-            "what takes a moment is not worth a word"
+            "short tasks are not shown"
         );
         waiting.recv().expect("it goes on");
         window.state_mut().jobs.began(Slot::Check, Instant::now() - NOTICED);

@@ -578,7 +578,7 @@ mod tests {
             plane: PlaneView { axes: [1, 0], window: window(0.1, 0.01), ..PlaneView::default() },
             ..SavedView::default()
         };
-        assert_eq!(whole.views(&cloud).0, whole.plane, "what can be shown stays");
+        assert_eq!(whole.views(&cloud).0, whole.plane, "valid views are kept");
     }
 
     #[test]

@@ -207,7 +207,11 @@ mod tests {
         let all = after(&none, Choice::All, How::Replace, &record);
         assert_eq!((all.rows().len(), all.queries().len(), all.by()), (50, 3, "test"));
         let some = after(&none, Choice::Rows(vec![3, 7, 900]), How::Replace, &record);
-        assert_eq!((&some.rows()[..], &some.queries()[..]), (&[3, 7][..], &[0][..]), "row 900 is not there");
+        assert_eq!(
+            (&some.rows()[..], &some.queries()[..]),
+            (&[3, 7][..], &[0][..]),
+            "row 900 does not exist"
+        );
         let rest = after(&some, Choice::Rest, How::Replace, &record);
         assert_eq!((rest.rows().len(), &rest.queries()[..]), (48, &[1, 2][..]));
         assert_eq!(after(&rest, Choice::Rest, How::Replace, &record).rows(), some.rows());

@@ -115,7 +115,7 @@ mod tests {
             asked.reasons(),
             ["row 3 (line 5): x is missing or NaN", "row 5,000: y is −∞", "and 25 more"]
         );
-        assert!(dialog(9, 9).is_none(), "nothing would be left");
+        assert!(dialog(9, 9).is_none(), "no usable rows");
     }
 
     #[test]

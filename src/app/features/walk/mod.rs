@@ -302,6 +302,9 @@ mod tests {
         assert!(why(&session(4, "bvh", Metric::L2)).contains("in 4 dimensions"));
         let unanswered = Session { answered: None, ..session(2, "bvh", Metric::L2) };
         assert!(why(&unanswered).starts_with("Click a point"));
-        assert!(wanted(WalkView::default(), &unanswered).is_ok_and(|walk| walk.is_none()), "nobody asked");
+        assert!(
+            wanted(WalkView::default(), &unanswered).is_ok_and(|walk| walk.is_none()),
+            "the walk is not shown"
+        );
     }
 }

@@ -333,7 +333,7 @@ mod tests {
             walked.facts(2)[..3],
             ["the box is at least 1.00 away", "4th neighbour at 2.00", "5 points looked at"]
         );
-        assert_eq!(walked.facts(4)[0], "4th neighbour at 1.50", "the last step is about no box");
+        assert_eq!(walked.facts(4)[0], "4th neighbour at 1.50", "the last step has no box");
     }
 
     /// A search of clusters: they are sorted, one is visited in two parts, another is pruned.

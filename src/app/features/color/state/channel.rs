@@ -312,11 +312,11 @@ mod tests {
         assert_eq!(
             ends(ColorRange::Whole, true),
             (1.0, 100.0, true),
-            "0 has no logarithm: the scale begins at the next"
+            "0 has no logarithm: the scale begins at the smallest positive value"
         );
         assert_eq!(ends(ColorRange::Middle, true), (2.0, 98.0, true));
         let below = Numbers::new(vec![-1.0, 1.0], 0.0, false).expect("two values");
-        assert!(!below.can_be_log(), "nothing below 0 has");
+        assert!(!below.can_be_log(), "negative values have no logarithm");
         assert!(!Numbers::new(vec![0.0, 0.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log()));
         assert!(Numbers::new(vec![f32::NAN; 3], 0.0, true).is_none());
         assert!(
@@ -329,8 +329,12 @@ mod tests {
     fn histograms_count_values_within_the_scale() {
         let values = [1.0, 1.0, 2.0, 10.0, 99.0, f32::NAN, 100.0].to_vec();
         let numbers = Numbers::new(values, 1000.0, false).expect("six values");
-        assert_eq!(numbers.histogram((1000.0, 1100.0, false), 4), [4, 0, 0, 2], "both ends are in");
-        assert_eq!(numbers.histogram((1002.0, 1010.0, false), 2), [1, 1], "what is beyond is in none");
+        assert_eq!(numbers.histogram((1000.0, 1100.0, false), 4), [4, 0, 0, 2], "both ends are included");
+        assert_eq!(
+            numbers.histogram((1002.0, 1010.0, false), 2),
+            [1, 1],
+            "values beyond the ends are not counted"
+        );
         assert_eq!([0.0, 0.5, 1.0].map(|share| numbers.quantile(share)), [1001.0, 1010.0, 1100.0]);
         let powers =
             Numbers::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0, false).expect("six values");

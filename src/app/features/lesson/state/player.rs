@@ -304,13 +304,13 @@ pub mod tests {
         player.advance(10.5, 2.0);
         assert_eq!(player.cursor().position(), player.range().start + 2);
         player.advance(99.0, 2.0);
-        assert_eq!(player.cursor().position(), player.range().start + 3, "it does not catch up");
+        assert_eq!(player.cursor().position(), player.range().start + 3, "skipped steps are not made up");
         for step in 0..stops {
             player.advance(100.0 + step as f64, 2.0);
         }
         assert!(!player.is_playing() && player.cursor().position() == player.range().end);
         player.play(200.0);
-        assert_eq!(player.cursor().position(), player.range().start, "again from the start");
+        assert_eq!(player.cursor().position(), player.range().start, "playback restarts");
     }
 
     #[test]
@@ -322,7 +322,7 @@ pub mod tests {
         player.set_whole(true);
         assert!(
             Level::ALL.into_iter().all(|level| player.has_level(level)),
-            "all of the search has steps of all of them"
+            "the whole search has steps at every level"
         );
     }
 }

@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn votes_can_be_added_typed_and_undone() {
         let mut poll = poll();
-        assert_eq!((poll.share(0, 1), poll.most_wrong()), (0.0, None), "nobody voted");
+        assert_eq!((poll.share(0, 1), poll.most_wrong()), (0.0, None), "no votes");
         [0, 1, 1, 7].into_iter().for_each(|option| poll.vote(option));
         poll.set(2, 40_000);
         poll.set(0, 3);
@@ -185,8 +185,8 @@ mod tests {
         poll.vote(1);
         poll.set(1, 2);
         poll.take_back();
-        assert_eq!([0, 1, 2].map(|option| poll.votes(0, option)), [5, 0, 0], "what is shown is over");
-        assert!(!poll.is_open() && !poll.is_revealed(), "the votes alone");
+        assert_eq!([0, 1, 2].map(|option| poll.votes(0, option)), [5, 0, 0], "shown votes are final");
+        assert!(!poll.is_open() && !poll.is_revealed(), "only the votes are shown");
         poll.ask_again();
         assert!(poll.is_open() && !poll.can_ask_again());
         poll.vote(2);
@@ -196,7 +196,7 @@ mod tests {
         poll.ask_again();
         poll.reveal();
         poll.show_votes();
-        assert!(poll.is_revealed(), "nothing hides the answer again");
+        assert!(poll.is_revealed(), "the answer stays revealed");
         assert_eq!(
             (poll.rounds(), poll.votes(0, 0), poll.votes(1, 0), poll.votes(1, 1), poll.most_wrong()),
             (2, 5, 0, 1, Some(1))

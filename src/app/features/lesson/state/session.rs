@@ -426,7 +426,7 @@ mod tests {
         assert_eq!(
             own.read(lesson_of(OWN_DATA), Some(&cloud)).map(|(_, row)| row),
             Ok(Some(25)),
-            "the one in the middle"
+            "the middle row"
         );
         assert_eq!(
             LessonDraft { row: "7".to_owned(), ..own }

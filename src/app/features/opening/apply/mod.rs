@@ -272,7 +272,7 @@ mod tests {
             SAMPLES.iter().find(|sample| matches!(sample.material, Material::File { .. })).expect("a file");
         window.state_mut().open_sample(sample);
         let folder = window.state_mut().samples_folder().expect("a folder");
-        assert_ne!(folder, std::env::temp_dir().join("samples"), "a name that others know");
+        assert_ne!(folder, std::env::temp_dir().join("samples"), "a predictable name");
         assert_eq!(std::fs::read_dir(&folder).expect("it is there").count(), 1);
         #[cfg(unix)]
         assert_eq!(

@@ -443,12 +443,12 @@ mod tests {
         assert_eq!(
             added.combined(of(&[3, 8], "d"), How::Toggle).rows()[..],
             [4],
-            "all of it was there: it goes"
+            "all were selected: toggling removes them"
         );
         assert_eq!(
             added.combined(of(&[3, 9], "d"), How::Toggle).rows()[..],
             [3, 4, 8, 9],
-            "some was not: all comes"
+            "some were not selected: toggling adds all"
         );
         assert_eq!(base.combined(of(&[3, 4], ""), How::Remove), Selection::default());
         assert_eq!(base.combined(of(&[9], "new"), How::Replace).by(), "new");

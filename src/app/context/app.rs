@@ -45,7 +45,7 @@ pub struct App {
     pub(in crate::app) kept: Option<Kept>,
     /// Folder for samples in a window without settings.
     pub(in crate::app) samples: Option<StagingDir>,
-    /// Tracks whether this launch succeeded.
+    /// Records whether this launch succeeded.
     pub(in crate::app) start: Arc<Start>,
     /// Rectangles of visible panes, for their pictures.
     pub(in crate::app) pane_rects: HashMap<PaneKind, Rect>,
@@ -354,7 +354,7 @@ pub struct Handles {
     pub picture_of_lesson: Picture,
     pub projecting: Projecting,
     pub coloring: Coloring,
-    /// The next answer for which to compute the expected convergence.
+    /// The next answer whose expected convergence is computed.
     pub theory_wanted: Option<Answered>,
     /// Whether the desktop has proved to lack file dialogs.
     pub without_dialogs: bool,
@@ -430,7 +430,8 @@ pub struct Exporting {
     pub dialog: Option<Box<ExportDialog>>,
 }
 
-/// After writing: the result and what the file lacks, or the error; the flag says whether it was cancelled.
+/// The end of an export: the result and what the file lacks, or the error; the flag says whether it was
+/// cancelled.
 pub type Exported = (Result<Vec<String>, String>, bool);
 
 /// Writes files in the background; one export at a time.

@@ -63,12 +63,12 @@ impl Stored {
         self.held
     }
 
-    /// Number of those that have been uploaded.
+    /// Number of those rows uploaded so far.
     pub fn ready(&self) -> u32 {
         self.ready.load(Ordering::Acquire)
     }
 
-    /// Whether all of those have been uploaded.
+    /// Whether all of those rows have been uploaded.
     pub fn is_complete(&self) -> bool {
         self.ready() == self.held
     }

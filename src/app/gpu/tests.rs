@@ -52,7 +52,7 @@ impl Studio {
                 return picture;
             }
         }
-        panic!("a picture is never whole: {:?}", self.pace.progress(drawing.view));
+        panic!("the picture is never complete: {:?}", self.pace.progress(drawing.view));
     }
 
     fn points(&self, places: &[[f32; 3]]) -> Arc<Points> {
@@ -288,7 +288,7 @@ fn drawn_pixels_match_pointer_positions() {
             let (mut seen, mut hidden) = (0, 0);
             for row in 0..60 {
                 let (screen, _): (Pos2, f64) =
-                    camera.screen(place(&cloud, row, axes)).expect("before the eye");
+                    camera.screen(place(&cloud, row, axes)).expect("in front of the eye");
                 if !rect.shrink(1.0).contains(screen) {
                     continue;
                 }

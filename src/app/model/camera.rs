@@ -366,7 +366,7 @@ impl Scene {
         Self { data: itself(cloud), queries: queries.map(itself), others: Vec::new() }
     }
 
-    /// The points to draw, row for row; their axes are those that a view can show.
+    /// The points to draw, row for row. A view can show their axes.
     pub fn data(&self) -> &Arc<PointCloud> {
         &self.data.drawn
     }
@@ -396,7 +396,7 @@ impl Scene {
         self.data.cloud.dims()
     }
 
-    /// Whether a projection is drawn. Lengths on screen are then not those of the file.
+    /// Whether a projection is drawn. If so, lengths on screen differ from those in the file.
     pub fn is_projected(&self) -> bool {
         !Arc::ptr_eq(&self.data.cloud, &self.data.drawn)
     }
@@ -443,7 +443,7 @@ mod tests {
             let clip: [f32; 4] = std::array::from_fn(|r| (0..4).map(|c| matrix[c][r] * local[c]).sum());
             let (screen, depth) = camera
                 .screen([f64::from(point[0]), f64::from(point[1]), f64::from(point[2])])
-                .expect("the cloud is before the eye");
+                .expect("the cloud is in front of the eye");
             let gpu = pos2(
                 rect().center().x + clip[0] / clip[3] * 200.0,
                 rect().center().y - clip[1] / clip[3] * 150.0,

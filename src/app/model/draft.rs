@@ -150,8 +150,8 @@ impl Draft {
         self.read().err().unwrap_or_default()
     }
 
-    /// Sets a file with its default columns. Dropping rows is kept only if the path names the same file: the
-    /// user has not agreed to it for another one.
+    /// Sets a file with its default columns. The choice to drop rows is kept only if the path names the same
+    /// file: the user has not agreed to it for another one.
     pub fn open(&mut self, path: &Path) {
         self.drop_nonfinite &= self.names(path);
         (self.data, self.path) = (DataKind::File, path.display().to_string());

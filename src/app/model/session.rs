@@ -64,7 +64,7 @@ impl EngineStatus {
         }
     }
 
-    /// Why the device is unavailable, without the engine's name, since the reason is the same for all
+    /// Why the device is unavailable. The reason does not name the engine, since it is the same for all
     /// engines.
     pub fn why_not(&self) -> Option<&str> {
         let why = self.device.as_ref()?.as_ref().err()?;
@@ -123,7 +123,7 @@ pub struct Session {
     pub left_out: Vec<LeftOut>,
     /// The columns for labels and names, and whether rows are images.
     pub roles: Roles,
-    /// Names of the rows, loaded once something other than a command is typed into the finder.
+    /// Names of the rows; loaded once letters are typed into the finder or the field of *Why row*.
     pub row_names: Option<Arc<RowNames>>,
     /// The search of row names for the finder's text.
     pub name_search: NameSearch,
@@ -458,7 +458,7 @@ mod tests {
 
     fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
         let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
-        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("nobody cancels")
+        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("not cancelled")
     }
 
     fn cloud_of_one(of: &PointCloud) -> Arc<PointCloud> {

@@ -357,8 +357,8 @@ mod tests {
 
     #[test]
     fn state_loads_with_missing_and_unknown_fields() {
-        let back: State =
-            serde_json::from_str(r#"{"scale": 2.0, "gone": 1}"#).expect("fields may come and go");
+        let back: State = serde_json::from_str(r#"{"scale": 2.0, "gone": 1}"#)
+            .expect("missing and unknown fields are allowed");
         assert_eq!(back.scale, 2.0);
         assert_eq!(back.draft, Draft::default());
     }

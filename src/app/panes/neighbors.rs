@@ -98,7 +98,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     let sight = ui.clip_rect().x_range();
     let sort = context.session.sorts.get(&PaneKind::Neighbors);
     let (widths, order) = (columns.widths(ui, sort), columns.order(ui, sort));
-    // The keyboard focus is on one row, the one selected last; arrow keys move it.
+    // Only the row selected last can have the keyboard focus; arrow keys move it.
     let current = context.session.rank.and_then(|rank| order.iter().position(|&of| of == rank)).unwrap_or(0);
     let moved = ui.data_mut(|data| data.remove_temp::<usize>(Id::unique(MOVED)));
     let cloud =

@@ -252,7 +252,7 @@ impl App {
         }
         let (named, later) = self.jobs.activity(&self.session);
         if let Some(later) = later {
-            // Requested in each frame: egui keeps only the earliest requested time.
+            // Requested in every frame, because egui keeps only the earliest requested time.
             self.handles.ctx.request_repaint_after(later);
         }
         self.session.activity = named.map_or(Activity::Idle, |(_, activity)| activity);

@@ -87,11 +87,11 @@ struct Stored {
 enum ReadSettings {
     Nothing,
     This(Content),
-    /// Written by a later version; a sentence with both schema versions and the program's.
+    /// Written by a later version. The sentence names both schema versions and the program's version.
     Later(String),
-    /// Invalid contents, and why.
+    /// The contents are invalid, with the reason.
     Damaged(String),
-    /// Cannot be read now, and why.
+    /// The file cannot be read now, with the reason.
     Unreadable(String),
 }
 
@@ -344,8 +344,8 @@ pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
     Content { state, last }
 }
 
-/// Merges lists: this window's entries, then those that others added. Entries that others removed are
-/// dropped; changes by others are kept unless this window changed the entry too. `key` identifies an entry.
+/// Merges lists: this window's entries, then those added by others. Entries removed by others are dropped.
+/// Changes by others are kept unless this window changed the same entry. `key` identifies an entry.
 fn together(
     base: Option<&Value>,
     mine: &Value,

@@ -41,7 +41,7 @@ pub struct AnalysisRequest {
 #[derive(Clone, Debug)]
 pub struct LabelColumn {
     pub path: PathBuf,
-    /// By name or by number.
+    /// The column's name or number.
     pub key: String,
     /// Its display name.
     pub title: String,

@@ -121,7 +121,7 @@ impl AnalysisKind {
     }
 }
 
-/// Settings of analyses besides k, metric and engine, which are those of the left panel.
+/// Settings of analyses. They use k, metric and engine of the left panel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AnalysisView {
@@ -129,7 +129,7 @@ pub struct AnalysisView {
     pub labels: Option<String>,
     /// Maximum distance of near-duplicates, as typed.
     pub eps: String,
-    /// Maximum distance to a row of another file at which a row leaks, as typed.
+    /// Maximum distance between a leaking row and a row of another file, as typed.
     pub leak_eps: String,
 }
 

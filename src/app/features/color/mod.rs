@@ -55,7 +55,7 @@ pub enum Request {
         /// The cloud whose rows get the values.
         cloud: Arc<PointCloud>,
         path: PathBuf,
-        /// By name or by number.
+        /// The column's name or number.
         key: String,
         /// Its display name.
         title: String,
@@ -70,7 +70,7 @@ pub enum Request {
     },
     Distance {
         cloud: Arc<PointCloud>,
-        /// In the file's coordinates.
+        /// The query's coordinates, in the file's units.
         place: Vec<f64>,
         metric: Metric,
         /// Whether to compute percentiles too.
@@ -208,8 +208,8 @@ impl Request {
         }))
     }
 
-    /// Whether another request's values may be shown until these are computed: both have the same meaning and
-    /// the same points.
+    /// Whether another request's values may be shown until these are computed: they must have the same
+    /// meaning and the same points.
     pub fn continues(&self, other: &Self) -> bool {
         match (self, other) {
             (

@@ -8,7 +8,7 @@ use crate::cloud::formats::{ColumnKind, Records};
 
 pub const PREVIEW: usize = 4;
 
-/// Up to this many coordinates are typed by name, more by number.
+/// Maximum number of coordinates typed by name; more are typed by number.
 const NAMED: usize = 8;
 
 #[derive(Clone, Debug)]

@@ -200,7 +200,7 @@ impl App {
     fn close_written(&mut self) {
         let Some(since) = self.session.export.as_ref().and_then(|dialog| dialog.writing) else { return };
         match WAIT.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
-            // Requested in each frame: egui keeps only the earliest requested time.
+            // Requested in every frame, because egui keeps only the earliest requested time.
             Some(left) => self.handles.ctx.request_repaint_after(left),
             None => self.session.export = None,
         }

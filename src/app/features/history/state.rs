@@ -63,9 +63,9 @@ pub(in crate::app) struct Step {
     pub(in crate::app) kind: Kind,
     pub(in crate::app) name: String,
     pub(in crate::app) before: Snapshot,
-    /// When it was last extended.
+    /// When the step was last extended.
     pub(in crate::app) at: f64,
-    /// The drag of the query that it belongs to.
+    /// The drag of the query that the step belongs to.
     pub(in crate::app) movement: Option<u64>,
 }
 

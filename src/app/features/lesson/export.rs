@@ -47,8 +47,8 @@ impl Job {
         // Pictures of several takes count steps of the leading one.
         let lead = if together { film.leading() } else { player.active() };
         if together && matches!(file, LessonFile::Picture | LessonFile::Drawing) {
-            // Uses the positions shown: those derived from points seen may differ, for example at the end of
-            // each take.
+            // Uses the positions shown. Positions derived from points seen may differ, for example at the end
+            // of each take.
             film.standing = player.cursors().iter().map(Cursor::position).collect();
         }
         let at = player.cursors()[lead].position();

@@ -305,7 +305,7 @@ mod tests {
             Item::Clip(Some(clip)),
         ] = items.as_slice()
         else {
-            panic!("{} items of other kinds", items.len())
+            panic!("{} unexpected items", items.len())
         };
         let Rgb(red, green, blue) = VIRIDIS[32];
         assert_eq!((rect.fill, rect.rect.min), (Color32::from_rgb(red, green, blue), pos2(102.0, 2.0)));
@@ -318,7 +318,7 @@ mod tests {
     fn animations_shorten_or_stop_at_high_speed() {
         assert_eq!(motion_seconds(false, None), Some(0.25));
         assert_eq!(motion_seconds(false, Some(2.0)), Some(0.25));
-        let fast = motion_seconds(false, Some(4.0)).expect("there is time for it");
+        let fast = motion_seconds(false, Some(4.0)).expect("an animation");
         assert!((fast - 0.15).abs() < 1e-6, "{fast}");
         assert_eq!((motion_seconds(false, Some(8.0)), motion_seconds(false, Some(32.0))), (None, None));
         assert_eq!((motion_seconds(true, None), motion_seconds(true, Some(0.25))), (None, None));

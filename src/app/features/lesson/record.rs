@@ -19,7 +19,7 @@ pub struct Recorded {
     pub instead: Option<String>,
     /// The settings recorded.
     pub draft: LessonDraft,
-    /// How long the twin took.
+    /// How long the twin took to record.
     pub took: Duration,
 }
 
@@ -49,7 +49,7 @@ pub fn record(
     }
 }
 
-/// The search of the lesson on the user's own data: a query of a file, or else a row of the cloud.
+/// The search of the lesson on the user's own data: of a query in a file, or else of a row of the cloud.
 pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: ExplorerProblem) -> Own {
     let order = question.order;
     match question.query {
@@ -122,8 +122,8 @@ mod tests {
         let (by_twin, instead) = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
         assert!(Arc::ptr_eq(&by_twin[0].recording, &takes[0].recording));
         assert!(instead.is_some_and(|why| why.ends_with("NVRTC is missing")));
-        let error = or_twin(Err(LessonError::Answers { rank: 3 }), takes)
-            .expect_err("another answer is no matter of what is there");
+        let error =
+            or_twin(Err(LessonError::Answers { rank: 3 }), takes).expect_err("a wrong answer is an error");
         assert!(matches!(error, LessonError::Answers { rank: 3 }));
     }
 

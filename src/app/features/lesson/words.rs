@@ -116,7 +116,7 @@ fn bucket_words(bucket: u32, buckets: &Buckets) -> String {
 fn slot_words(slot: u32, recording: &Recording, state: &State) -> String {
     let key = state.buffer[slot as usize];
     match state.stage {
-        // The buffer holds the intermediate result.
+        // During sort and merge, the buffer holds the intermediate result.
         Stage::Sort | Stage::Merge => {
             format!("Slot {slot}, of the intermediate result\n{}", key_words(key, recording))
         }

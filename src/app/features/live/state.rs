@@ -13,7 +13,7 @@ use crate::run::analysis::TheoryCurve;
 /// If answers are this fast, they follow sliders and fields continuously.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// n × d up to which answers are assumed to be fast before one is measured.
+/// Maximum n × d for which answers are assumed to be fast before one is measured.
 const SURELY_SHORT: usize = 20_000_000;
 
 /// The state before a drag.

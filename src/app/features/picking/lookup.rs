@@ -16,11 +16,11 @@ type Key = (*const PointCloud, Vec<u32>);
 pub struct Lookup {
     /// The weak pointer keeps the cloud's address from being reused.
     known: HashMap<Key, (Weak<PointCloud>, Arc<RowColumns>)>,
-    /// Cells added to `known` since it was last emptied.
+    /// Number of cells added to `known` since it was last emptied.
     kept: usize,
     /// The rows being read.
     reading: Option<(Arc<PointCloud>, Vec<u32>)>,
-    /// Positions in the text file that was read last.
+    /// Known positions of records in the text file that was read last.
     marks: Arc<Marks>,
 }
 

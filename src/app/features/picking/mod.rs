@@ -315,7 +315,7 @@ mod tests {
                 let Some(Picked::Row(row)) = sight.nearest(pointer, f64::INFINITY, &Silent) else {
                     panic!("a row")
                 };
-                let place = eye.screen(&cloud, row as usize).expect("before the eye");
+                let place = eye.screen(&cloud, row as usize).expect("in front of the eye");
                 assert!(
                     rect().expand(4.5).contains(place),
                     "{place:?} from {pointer:?} in {}",

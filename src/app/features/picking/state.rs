@@ -81,13 +81,13 @@ pub enum PickAction {
 /// Other columns of rows, or why they are unavailable.
 pub type RowColumns = Result<Others, String>;
 
-/// Other columns of rows: those that are not axes.
+/// Columns of rows that are not axes.
 #[derive(Clone, Debug)]
 pub struct OtherColumns {
     /// The cloud that `rows` index.
     pub cloud: Arc<PointCloud>,
     pub rows: Vec<u32>,
-    /// In the same order.
+    /// The other columns, in the order of `rows`.
     pub found: Arc<RowColumns>,
 }
 

@@ -161,7 +161,7 @@ impl App {
         self.back_to_shown();
     }
 
-    /// Resets the choice to what is shown.
+    /// Resets the choice to the projection shown.
     fn back_to_shown(&mut self) {
         self.handles.projecting.awaited = None;
         self.state.projection =

@@ -149,7 +149,7 @@ mod tests {
 
     fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
         let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
-        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("nobody cancels")
+        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("not cancelled")
     }
 
     #[test]

@@ -13,7 +13,7 @@ struct Names {
     all: String,
     /// Ends of name and label.
     ends: Vec<[usize; 2]>,
-    /// Set when reading has ended: why rows are missing, if any are.
+    /// Set when reading has ended; the inner option says why rows are missing.
     ended: Option<Option<String>>,
 }
 

@@ -119,7 +119,7 @@ pub struct KeptRun {
     pub run: LoadedRun,
     /// The spread of its total search times over repeats.
     pub search: Spread,
-    /// The recording that it was opened from.
+    /// The recording that the run was opened from.
     pub from: Option<PathBuf>,
     /// Whether the user started the run here and it is in no file.
     pub unsaved: bool,
@@ -162,7 +162,7 @@ impl RunList {
         self.runs.iter().find(|run| run.run.record().is_some_and(|known| Arc::ptr_eq(known, record)))
     }
 
-    /// The run in the list that equals one of a recording.
+    /// The run in the list that equals a run of a recording.
     pub fn same(&self, run: &LoadedRun) -> Option<RunId> {
         let same = |kept: &&KeptRun| {
             let known = &kept.run;

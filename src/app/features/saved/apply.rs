@@ -53,7 +53,7 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// Saves into the session's file; asks if there is none, or if it belongs to other data.
+    /// Saves into the session's file. Asks for one if there is none, or if it belongs to other data.
     fn save_session_again(&mut self) {
         match self.session_file().filter(|file| file.is_of(self.session.cloud.as_deref())).cloned() {
             None => self.start_export(ExportKind::Session),
@@ -329,7 +329,7 @@ impl App {
         }
     }
 
-    /// The follow-up to loading a source: restore the session that waits for it, if any.
+    /// The follow-up to loading a source: restores the session that waits for it, if any.
     pub(in crate::app) fn after_load(&mut self, source: &Source) -> Then {
         let waits = |saved: &SavedSession| {
             saved.cloud.as_ref().is_some_and(|cloud| data_file(&cloud.source) == data_file(source))

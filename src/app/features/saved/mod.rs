@@ -158,7 +158,7 @@ mod tests {
     fn missing_fields_default_and_foreign_files_are_rejected() {
         let least =
             SavedSession::read(br#"{"schema_version": 1, "saved_unix": 0, "points": true, "later": 1}"#)
-                .expect("fields may come and go");
+                .expect("missing and unknown fields are allowed");
         assert_eq!((least.query, least.view), (None, SavedView::default()));
         let why = |text: &str| SavedSession::read(text.as_bytes()).expect_err("no session");
         assert!(why("{").contains("EOF"));

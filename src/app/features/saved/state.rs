@@ -37,7 +37,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct SavedSession {
     /// [`SCHEMA_VERSION`] of the program that wrote it.
     pub schema_version: u32,
-    /// When it was written, in seconds since 1970 UTC.
+    /// Time of writing, in seconds since 1970 UTC.
     pub saved_unix: u64,
     /// Whether the recording should contain the points of its clouds.
     pub points: bool,

@@ -197,7 +197,7 @@ mod tests {
             record: Some(Arc::clone(record)),
             answered: None,
         };
-        change.apply(base, &Silent).expect("nobody cancels").0
+        change.apply(base, &Silent).expect("not cancelled").0
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::text;
 pub struct UnusableDialog {
     pub source: Source,
     pub unusable: Box<Unusable>,
-    /// The line of the first of them, in text files.
+    /// The line of the first unusable row, in text files.
     line: Option<u64>,
     /// The error to report if the user declines.
     pub error: String,

@@ -67,7 +67,7 @@ impl Walkthrough {
         &self.walk.steps[at.min(self.last())]
     }
 
-    /// The region that a step is about, if any: sorting and the end have none.
+    /// The region of a step; `None` for sorting and for the end.
     pub fn region(&self, at: usize) -> Option<usize> {
         match self.step(at).event {
             Event::Opened { region, .. } | Event::Visited { region, .. } | Event::LeftOut { region, .. } => {
@@ -228,7 +228,7 @@ impl Walkthrough {
     /// The name of a region at the beginning of a sentence.
     fn part(&self, region: usize) -> String {
         let number = |number: u32| text::thousands(u64::from(number));
-        // Only the root is opened in the step in which it is reached.
+        // Only the root is opened in the same step in which it is reached.
         let region = &self.walk.regions[region];
         match region.part {
             Part::Leaf { number: leaf } => format!("Leaf {}", number(leaf)),

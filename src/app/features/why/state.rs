@@ -12,7 +12,7 @@ const AXES: usize = 3;
 
 #[derive(Clone, Debug, Default)]
 pub struct Why {
-    /// Its record number or name, as typed.
+    /// The row's record number or name, as typed.
     pub typed: String,
     pub told: Option<Told>,
 }

@@ -107,8 +107,8 @@ fn shown(width: f32, spacing: f32, is_picture: bool) -> Vec<&'static Head> {
     heads
 }
 
-/// All engines: those that answered, fastest first, then available ones, then unavailable ones. During a
-/// comparison they are in running order.
+/// All engines: fastest answers first, then available engines, then unavailable ones. During a comparison
+/// they are in running order.
 pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate], is_asked: bool) {
     let palette = context.palette;
     let contest = &context.session.contest;

@@ -281,7 +281,7 @@ impl Tracks<'_> {
         }
     }
 
-    /// The description of a selection of a span's queries.
+    /// The description of a selection that consists of a span's queries.
     fn whose(&self, number: u32, warp: &WarpTime) -> String {
         let name = self.timeline.place.name(number);
         match self.timeline.place {

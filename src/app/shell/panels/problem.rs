@@ -278,7 +278,7 @@ fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
     ui.label(palette.small(said)).on_hover_text(format!("Rows that are left out: {many}"));
 }
 
-/// The typed columns plus those that were left out.
+/// The typed columns and those that were left out.
 fn with_columns(typed: &str, left_out: &[LeftOut]) -> String {
     let names = match typed.parse() {
         Ok(ColumnChoice::Named(names)) => names,

@@ -87,7 +87,7 @@ fn what_goes_on(activity: &Activity) -> Option<String> {
     })
 }
 
-/// The GPU, or why there is none.
+/// The GPU, or why no GPU is available.
 fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
     let Some(status) = session.gpu() else { return };
     match &status.device {

@@ -43,7 +43,7 @@ pub enum Phase {
 /// The questions of a lesson, in order.
 #[derive(Clone, Debug)]
 pub struct Quiz {
-    /// Each with the take that it is about.
+    /// Each question with the index of its take.
     questions: Vec<(usize, Question)>,
     at: usize,
     phase: Phase,

@@ -63,7 +63,7 @@ pub enum Presenting {
 
 #[derive(Clone, Debug)]
 pub struct FileQuery {
-    /// All points of the file.
+    /// All queries of the file.
     pub queries: Arc<PointCloud>,
     pub row: u32,
     /// Number of the query in the run, from 0, as the explorer counts.

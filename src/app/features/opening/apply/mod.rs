@@ -183,8 +183,8 @@ impl App {
         self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == view));
     }
 
-    /// Sets the roles of an opened file's columns: inferred, as `before` for the same points, or as chosen
-    /// earlier.
+    /// Sets the column roles of an opened file. If columns were left out, roles are inferred from them. For
+    /// points that were shown before, the roles in `before` are kept unless others are set.
     pub(in crate::app) fn take_roles(
         &mut self,
         left_out: Vec<LeftOut>,
@@ -208,7 +208,7 @@ impl App {
         }
     }
 
-    /// Enters the coordinate columns if others were left out, and colours by the label.
+    /// Reports the columns left out, and colours by their label column, if any.
     fn leave_out(&mut self, left_out: Vec<LeftOut>) {
         self.session.log.info(format!("left out of the coordinates: {}", left_out_sentence(&left_out)));
         if let Some(label) = left_out.iter().find(|column| column.role == Role::Label) {

@@ -114,7 +114,7 @@ impl Selection {
     }
 }
 
-/// The description of a combined selection, shortened to the last step if it gets too long.
+/// The description of a combined selection; if it gets too long, an ellipsis and the last step.
 fn joined(before: &str, sign: &str, last: &str) -> String {
     const LONGEST: usize = 60;
     let all = format!("{before} {sign} {last}");
@@ -236,8 +236,8 @@ impl NamedSets {
         &self.list
     }
 
-    /// Stores rows under the edited name, or else under how they were selected, replacing a set of the same
-    /// name.
+    /// Stores rows under the edited name, or else under the description of how they were selected. A set of
+    /// the same name is replaced.
     ///
     /// # Errors
     /// A sentence if there are no rows, or too many sets.
@@ -471,7 +471,7 @@ mod tests {
             (Ok("lasso in Plane".to_owned()), "")
         );
         sets.typed = "far".to_owned();
-        sets.keep(&rows(&[7]), "").expect("in place of the first");
+        sets.keep(&rows(&[7]), "").expect("replaces the first");
         assert_eq!(sets.list().iter().map(|set| set.rows.to_vec()).collect::<Vec<_>>(), [vec![7], vec![3]]);
         sets.forget("far");
         assert_eq!(sets.list().len(), 1);

@@ -126,8 +126,7 @@ mod tests {
             (named(&|at| format!("pixel{at}"), 784), named(&|at| format!("pixel{}", at + 1), 784)),
             (of(28, 28), of(28, 28))
         );
-        // 60 is not a square, 14 values do not fill an image, and the names after these are not names of
-        // pixels.
+        // 60 is not a square, 14 values do not fill an image, and the other names are not names of pixels.
         assert_eq!(
             (named(&|at| format!("pixel{at}"), 60), named(&|at| format!("r{}c{}", at / 5, at % 5), 14)),
             (None, None)

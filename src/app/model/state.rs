@@ -59,7 +59,7 @@ pub struct State {
     /// Values to restore when the projector scale is switched off.
     pub before_presenter: Option<BeforePresenter>,
     pub show_problem: bool,
-    /// Whether a window with room for only one of them shows the left panel rather than the panes.
+    /// Whether a window too narrow for both shows the left panel rather than the panes.
     pub problem_alone: bool,
     pub show_selection: bool,
     /// Whether a window with room for one panel shows the right one, if both are enabled.

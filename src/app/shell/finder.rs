@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn k_is_set_by_its_number() {
+    fn k_can_be_typed_in_several_forms() {
         for words in ["k 64", "k=64", " K = 64 ", "k64", "64", "64 neighbours", "neighbors 64"] {
             let found = texts(words, Mode::Explorer);
             assert_eq!(found[0], "k = 64", "{words}");
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn switches_are_found() {
+    fn toggle_settings_are_found() {
         let found = with("profile", &Session::default());
         assert_eq!(found[0].text, "Profile: turn on");
         assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.profile));

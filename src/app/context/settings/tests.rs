@@ -225,7 +225,7 @@ fn waiting_for_the_lock_times_out() {
 }
 
 #[test]
-fn invalid_fields_fall_back_to_defaults_alone() {
+fn invalid_fields_alone_fall_back_to_defaults() {
     let state = Content::of(&State { scale: 2.0, look: Look::Dark, ..State::default() }, None);
     for (key, value) in [
         ("draft", Value::Null),

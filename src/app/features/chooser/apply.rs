@@ -12,7 +12,7 @@ use crate::app::jobs::task::Outcome;
 use crate::app::model::{Action, Command};
 use crate::progress::Progress;
 
-/// No user closes a dialog faster than this: the desktop has none.
+/// A dialog that closes faster than this was not closed by a user: the desktop has no file dialog.
 const NOBODY: Duration = Duration::from_millis(250);
 
 pub static FEATURE: Feature = Feature {

@@ -66,7 +66,7 @@ pub struct Contest {
     /// The engine that answered first.
     first: Option<EngineId>,
     pub page: Option<EngineId>,
-    /// Index of that engine's source file shown.
+    /// Index of the source file shown for the engine `page`.
     pub source: Option<usize>,
     /// Limit for a comparison of all engines.
     pub longest: Longest,

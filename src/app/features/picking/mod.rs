@@ -157,7 +157,7 @@ const CORNERS: usize = 200;
 /// Benchmarks clicks, drags from row to row, rectangles and lassos in a cloud, `times` each, at positions
 /// spread over the pane.
 ///
-/// Timed selections include the ranges that the window shows of them.
+/// The time of a selection includes computing the ranges that the window shows.
 pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
     let rect = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0));
     let scene = Scene::of(Arc::clone(cloud), None, None, std::iter::empty());
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_picked_out_of_reach() {
+    fn points_out_of_reach_are_not_picked() {
         let sight = sight(cloud(3, 2, 1), false);
         let far = (0..3)
             .filter_map(|row| sight.eye.screen(sight.scene.data(), row))

@@ -203,8 +203,8 @@ impl Walkthrough {
         self.of.record.spec.metric == Metric::L2
     }
 
-    /// The neighbour whose distance bounds the search. If the query's own row is excluded, the search finds k
-    /// + 1 rows, and the last one is the k-th neighbour.
+    /// The neighbour whose distance bounds the search. If the query's own row is excluded, the search finds
+    /// one row more than k, and the last one is the k-th neighbour.
     fn kth(&self) -> String {
         format!("{} neighbour", text::ordinal(self.of.record.spec.k as u64))
     }

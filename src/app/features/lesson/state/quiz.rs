@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_typed_clicked_or_counted() {
+    fn numbers_can_be_typed_clicked_or_stepped() {
         let slot = question(Ask::Slot, 1, Answer::Number { right: 13, within: 0 });
         let mut quiz = Quiz::new(vec![slot], 32).expect("a question");
         assert_eq!(quiz.answer(), None, "no reply yet");

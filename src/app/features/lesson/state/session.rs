@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_keys_are_parsed_or_explained() {
+    fn typed_keys_are_parsed_and_errors_explained() {
         let lesson = crate::lesson::lessons::named("sort").expect("a lesson");
         let typed = |keys: &str| LessonDraft { keys: keys.to_owned(), ..LessonDraft::of(lesson) };
         let (choice, _) = typed("5 3 8 1, 7 2 6 4").read(lesson, None).expect("eight keys");

@@ -5,14 +5,13 @@ use eframe::egui_wgpu::wgpu;
 
 use crate::{files, memory};
 
-/// Variables that name displays.
+/// Environment variables that name displays.
 pub const DISPLAYS: [&str; 3] = ["DISPLAY", "WAYLAND_DISPLAY", "WAYLAND_SOCKET"];
 
-/// Holds sockets of the user's programs.
+/// Environment variable that names the runtime folder, which holds the sockets of the user's programs.
 const RUNTIME: &str = "XDG_RUNTIME_DIR";
 
-/// No socket exists below this path. If the variable is unset, Wayland's library prints a complaint on
-/// stderr.
+/// A path without sockets. Unsetting the variable instead would make Wayland's library complain on stderr.
 const NOWHERE: &str = "/dev/null";
 
 /// Keeps graphics drivers from connecting to displays, which they do even for offscreen rendering.
@@ -24,8 +23,8 @@ pub fn leave_displays() {
     }
 }
 
-/// Keeps libraries from connecting to sockets in a runtime folder that other users can write to. For the
-/// window. Returns a sentence if the folder in the environment is not used.
+/// Keeps the window's libraries from connecting to sockets in a runtime folder that other users can write to.
+/// Returns a sentence if the folder in the environment is not used.
 pub fn check_runtime_folder() -> Option<String> {
     let folder = std::env::var_os(RUNTIME).filter(|folder| !folder.is_empty());
     if folder.as_ref().is_some_and(|folder| files::is_private(folder.as_ref())) {
@@ -42,16 +41,16 @@ pub fn check_runtime_folder() -> Option<String> {
     })
 }
 
-/// Refuses to load a graphics driver with too little memory. Drivers crash if the address space is limited to
-/// less than they reserve, and the system kills the program if a software renderer exceeds the memory limit
-/// for a picture of this size.
+/// Refuses to load a graphics driver if there is too little memory. Drivers crash if the limit on the address
+/// space is below what they reserve. The system kills the program if a software renderer exceeds the memory
+/// limit for a picture of this size.
 ///
 /// # Errors
 /// One sentence with the required and the available amount.
 pub fn check_memory([width, height]: [u32; 2]) -> anyhow::Result<()> {
     const ADDRESSES: u64 = 3 << 29;
     const MEMORY: u64 = 64 << 20;
-    /// A picture of 2048 × 2048 pixels takes 124 MB more than one of 640 × 480.
+    /// Bytes per pixel: a picture of 2048 × 2048 pixels takes 124 MB more than one of 640 × 480.
     const OF_PIXEL: u64 = 32;
     if let Some(left) = memory::addresses().filter(|&left| left < ADDRESSES) {
         bail!(
@@ -68,7 +67,7 @@ pub fn check_memory([width, height]: [u32; 2]) -> anyhow::Result<()> {
 /// Checks that there is a graphics adapter, which may be a software renderer.
 ///
 /// # Errors
-/// One sentence that says what to install, or that of [`check_memory`].
+/// A sentence that says what to install, or the error of [`check_memory`].
 pub fn check_adapter() -> anyhow::Result<()> {
     check_memory([640, 480])?;
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());

@@ -39,13 +39,13 @@ pub struct App {
     pub(in crate::app) handles: Handles,
     pub(in crate::app) actions: Actions,
     pub(in crate::app) history: History,
-    /// What this launch was to restore.
+    /// The saved session that this launch should restore, as text.
     pub(in crate::app) last: Option<String>,
     /// The settings on disk; `None` in a window without them.
     pub(in crate::app) kept: Option<Kept>,
     /// Folder for samples in a window without settings.
     pub(in crate::app) samples: Option<StagingDir>,
-    /// Tracks whether this launch succeeded.
+    /// Records whether this launch succeeded.
     pub(in crate::app) start: Arc<Start>,
     /// Rectangles of visible panes, for their pictures.
     pub(in crate::app) pane_rects: HashMap<PaneKind, Rect>,
@@ -310,7 +310,7 @@ pub struct Feature {
     pub apply: fn(&mut App, Action) -> Option<Action>,
     /// Starts pending work; once per frame, before drawing.
     pub update: fn(&mut App),
-    /// Drops state of the cloud in the session, which this one is about to replace.
+    /// Drops the state of the session's cloud, which the given cloud is about to replace.
     pub leave_cloud: fn(&mut App, &PointCloud),
     /// Initialises state for the cloud now shown.
     pub enter_cloud: fn(&mut App),
@@ -354,7 +354,7 @@ pub struct Handles {
     pub picture_of_lesson: Picture,
     pub projecting: Projecting,
     pub coloring: Coloring,
-    /// The next answer for which to compute the expected convergence.
+    /// The next answer whose expected convergence is computed.
     pub theory_wanted: Option<Answered>,
     /// Whether the desktop has proved to lack file dialogs.
     pub without_dialogs: bool,
@@ -407,7 +407,7 @@ impl Handles {
     }
 }
 
-// The background task that features share: writing a file, with progress and cancel.
+// The background task that features share: writing a file, with progress and cancellation.
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Written {
@@ -417,20 +417,21 @@ pub enum Written {
     Graph,
     /// Runs, without view state.
     Recording,
-    /// A session, into which later saves go.
+    /// A session; later saves go to the same file.
     Session(SessionFile),
 }
 
 pub struct Exporting {
     pub what: Written,
     pub path: PathBuf,
-    /// The runs of the list that it contains.
+    /// The listed runs that the file contains.
     pub runs: Vec<RunId>,
     /// The dialog that requested it, if any.
     pub dialog: Option<Box<ExportDialog>>,
 }
 
-/// After writing: the result and what the file lacks, or the error; the flag says whether it was cancelled.
+/// The end of an export: the result and what the file lacks, or the error; the flag says whether it was
+/// cancelled.
 pub type Exported = (Result<Vec<String>, String>, bool);
 
 /// Writes files in the background; one export at a time.

@@ -54,7 +54,7 @@ impl Medium {
 }
 
 impl Portrait {
-    /// Draws and writes it, on any thread.
+    /// Draws and writes the picture, on any thread.
     ///
     /// # Errors
     /// `cannot write: why: path`.
@@ -128,7 +128,7 @@ impl Portrait {
             app
         });
         harness.run_steps(FRAMES);
-        // Legends too depend on colours that a thread computes.
+        // Wait for the colours, which a thread computes and legends need too.
         for _ in 0..PATIENCE {
             if !harness.state().is_coloring() {
                 break;
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_beyond_the_adapter_are_refused() {
+    fn pictures_over_the_adapter_limits_are_rejected() {
         let limits = wgpu::Limits {
             max_texture_dimension_2d: 8192,
             max_storage_buffer_binding_size: 128 << 20,
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_has_all_points_of_a_large_cloud() {
+    fn pictures_of_large_clouds_show_every_point() {
         crate::app::context::adapter::check_adapter().expect("a graphics adapter");
         let render_state = create_render_state(default_wgpu_setup(), RendererOptions::default());
         // Enough points to fill the plane and need several frames.
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn red_and_blue_are_told_apart_whatever_the_screen_begins_with() {
+    fn png_channel_order_is_correct_on_bgra_surfaces() {
         crate::app::context::adapter::check_adapter().expect("a graphics adapter");
         let folder = folder();
         let render_state = blue_first();
@@ -259,7 +259,7 @@ mod tests {
         let state =
             State { look: Look::Light, hints: false, tree: single_layout(PaneKind::Log), ..State::default() };
         let [r, g, b, _] = Palette::LIGHT.error.to_array();
-        assert_ne!(r, b, "otherwise it shows nothing");
+        assert_ne!(r, b, "otherwise the test proves nothing");
         for (scale, name) in [(1.0, "a.png"), (2.0, "b.png")] {
             let portrait = Portrait {
                 state: state.clone(),

@@ -63,7 +63,7 @@ mod tests {
     use crate::cloud::GlobeError;
 
     #[test]
-    fn errors_name_no_options_of_the_command_line() {
+    fn errors_do_not_mention_command_line_options() {
         let origin = "a.csv".to_owned();
         let said = [
             of_cloud(&CloudError::NonFinite {

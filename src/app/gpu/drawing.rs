@@ -172,7 +172,7 @@ fn look(drawing: &Drawing, layer: &Layer, rank: u32) -> LookUniform {
             look.table = table.map(rgba);
             let end = |value: f32| if scale.log { value.max(f32::MIN_POSITIVE).log2() } else { value };
             let (low, high) = (end(scale.low), end(scale.high));
-            // If both ends are equal, everything at or below has the first colour.
+            // If both ends are equal, values at or below them have the first colour.
             let factor = if high > low { 1.0 / (high - low) } else { 0.0 };
             look.scale = [low, factor, f32::from(u8::from(scale.log)), categories];
         }
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn more_pixels_than_the_device_draws_become_fewer() {
+    fn drawings_shrink_to_the_device_limits() {
         let limits = wgpu::Limits {
             max_texture_dimension_2d: 1000,
             max_storage_buffer_binding_size: 4 * 250_000,
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn without_storage_buffers_only_the_sides_are_limited() {
+    fn without_storage_buffers_only_side_lengths_are_limited() {
         let limits = wgpu::Limits::downlevel_webgl2_defaults();
         assert_eq!(limits.max_storage_buffer_binding_size, 0);
         assert_eq!(most_pixels(&limits), u64::MAX);

@@ -78,7 +78,7 @@ fn way(method: Method, level_of_detail: bool) -> String {
 
 /// Number of frames to measure in the comparison, of `asked`, given the time of one.
 fn compared_frames(asked: u32, frame_ms: f64) -> u32 {
-    // A float beyond u32 saturates.
+    // The cast saturates for floats beyond u32.
     asked.min(((COMPARED_MS / frame_ms) as u32).max(COMPARED_FRAMES))
 }
 
@@ -97,7 +97,7 @@ pub struct FrameReport {
 /// Renders the benchmark's frames offscreen and times each.
 ///
 /// # Errors
-/// If there is no graphics adapter, it holds too few points, or it stops.
+/// If there is no graphics adapter, the points exceed its memory, or it stops responding.
 pub fn measure(
     cloud: &Arc<PointCloud>,
     bench: &FrameBench,
@@ -382,12 +382,12 @@ mod tests {
     use crate::app::testing::cloud;
 
     #[test]
-    fn a_slow_comparison_is_cut_short_and_each_row_is_heard() {
+    fn slow_benchmarks_use_fewer_frames_and_report_each_row() {
         assert_eq!(
             [0.0, 1.0, 100.0, 2_000.0, 9_800.0].map(|ms| compared_frames(120, ms)),
             [120, 120, 100, 5, 3]
         );
-        assert_eq!(compared_frames(2, 9_800.0), 2, "nobody asked for more");
+        assert_eq!(compared_frames(2, 9_800.0), 2, "no more than requested");
 
         let bench = FrameBench { frames: 2, size: [64, 64], point_size: 2.0, plane: true, software: true };
         let (mut stages, mut names) = (Vec::new(), Vec::new());

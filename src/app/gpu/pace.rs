@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use eframe::egui_wgpu::wgpu;
 
-/// Together with the window's own work, this gives 20 frames per second.
+/// Target time of a frame's points; with the window's own work, this gives 20 frames per second.
 const GOAL_MS: f32 = 30.0;
 
-/// Fewer points take no measurable time: if frames are slow then, the cause is something else.
+/// Fewer points take no measurable time; if frames are slow anyway, the cause is something else.
 const LEAST: u32 = 20_000;
 const MOST: u32 = 1 << 30;
 
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_budget_settles_where_frames_take_their_time() {
+    fn the_budget_converges_to_the_frame_time_goal() {
         for (ns, fixed) in [(30.0, 2.0), (300.0, 5.0), (3.0, 0.1), (1000.0, 0.0)] {
             for start in [20_000, 4_000_000] {
                 let ms = settle(&Pace::new(start, || {}), u32::MAX, ns, fixed);
@@ -257,14 +257,14 @@ mod tests {
     }
 
     #[test]
-    fn a_small_cloud_says_nothing_of_a_large_one() {
+    fn small_clouds_do_not_change_the_budget() {
         let pace = Pace::new(1_000_000, || {});
         settle(&pace, 5_000, 10.0, 1.0);
         assert_eq!(pace.budget(), 1_000_000);
     }
 
     #[test]
-    fn the_pace_of_frames_counts_where_no_clock_tells() {
+    fn frame_intervals_adjust_the_budget_without_gpu_timers() {
         let pace = Pace::new(100_000, || {});
         pace.frame_came(0.1);
         assert_eq!(pace.budget(), 75_000);

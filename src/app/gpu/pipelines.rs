@@ -198,7 +198,7 @@ impl Uniforms {
 }
 
 impl Slot {
-    /// For a bind group.
+    /// The binding of this uniform, for a bind group.
     pub fn of(self, buffer: &wgpu::Buffer) -> wgpu::BindingResource<'_> {
         wgpu::BindingResource::Buffer(wgpu::BufferBinding {
             buffer,

@@ -63,12 +63,12 @@ impl Stored {
         self.held
     }
 
-    /// Number of those that have been uploaded.
+    /// Number of those rows uploaded so far.
     pub fn ready(&self) -> u32 {
         self.ready.load(Ordering::Acquire)
     }
 
-    /// Whether all of those have been uploaded.
+    /// Whether all of those rows have been uploaded.
     pub fn is_complete(&self) -> bool {
         self.ready() == self.held
     }
@@ -189,7 +189,7 @@ impl Store {
         Self { segment: SEGMENT, device, upload, last: AtomicU64::default(), threads }
     }
 
-    /// Smaller buffers, as if the adapter bound no larger ones.
+    /// Makes buffers smaller, as on an adapter with a lower limit on bindings.
     #[cfg(test)]
     pub fn in_segments_of(&mut self, segment: u32) {
         self.segment = segment;
@@ -402,7 +402,7 @@ impl Permutation {
     }
 }
 
-/// Addition modulo `limit`, of one number below it and one at most it. Both are at most 65,536.
+/// Adds modulo `limit`: `one` is below the limit, `other` at most equal to it. Both are at most 65,536.
 fn add(one: u32, other: u32, limit: u32) -> u32 {
     let sum = one + other;
     if sum >= limit { sum - limit } else { sum }
@@ -413,7 +413,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_comes_once_and_is_found_again() {
+    fn permutations_are_bijective_and_invertible() {
         for n in [1, 2, 3, 5, 31, 32, 33, 97, 100, 101, 1_000, 4_096, 65_537, 200_003] {
             for seed in [0, 7] {
                 let permutation = Permutation::new(n, seed);
@@ -428,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_cloud_is_permuted_too() {
+    fn permutations_support_the_largest_cloud() {
         let n = crate::cloud::MAX_ROWS;
         let permutation = Permutation::new(n, 1);
         for index in (0..n).step_by(1 << 20).chain([n - 1]) {
@@ -442,7 +442,7 @@ mod tests {
     /// is exceeded once in a million tries. Sampling without replacement is slightly more even, so there is a
     /// minimum too.
     #[test]
-    fn every_prefix_is_spread_as_a_random_sample() {
+    fn permutation_prefixes_are_uniform() {
         const BINS: usize = 64;
         let n: u32 = 640_000;
         for seed in [1, 2, 3] {
@@ -467,7 +467,7 @@ mod tests {
     /// Rows drawn in sequence are independent: their correlation is that of independent numbers, whose
     /// standard deviation is 1/√n.
     #[test]
-    fn what_is_drawn_in_turn_is_independent() {
+    fn consecutive_rows_are_uncorrelated() {
         let n: u32 = 100_000;
         let permutation = Permutation::new(n, 5);
         let rows: Vec<f64> =

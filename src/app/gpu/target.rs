@@ -7,7 +7,7 @@ use super::drawing::{Drawing, Geometry, Looks};
 /// Pixel format of a picture, premultiplied.
 pub const COLOR: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 
-/// A separate texture, because egui's pass has no depth.
+/// A pane's picture, in its own texture because egui's pass has no depth.
 pub struct Target {
     pub color: wgpu::TextureView,
     pub bind: wgpu::BindGroup,

@@ -52,7 +52,7 @@ impl Studio {
                 return picture;
             }
         }
-        panic!("a picture is never whole: {:?}", self.pace.progress(drawing.view));
+        panic!("the picture is never complete: {:?}", self.pace.progress(drawing.view));
     }
 
     fn points(&self, places: &[[f32; 3]]) -> Arc<Points> {
@@ -101,7 +101,7 @@ const BLUE: Color32 = Color32::from_rgb(0, 0, 200);
 const MISSING: Color32 = Color32::from_rgb(120, 120, 120);
 const LINEAR: Scale = Scale { map: ColorMap::Viridis, low: 0.0, high: 1.0, log: false, dark: true };
 
-/// Viridis at even steps, the last of which is 15.
+/// Viridis at even steps, from 0 to 15.
 fn viridis(step: u32) -> Color32 {
     ColorMap::Viridis.color(step as f32 / 15.0, &Palette::DARK)
 }
@@ -135,7 +135,7 @@ fn close(one: Color32, other: Color32, by: u8) -> bool {
 }
 
 #[test]
-fn points_are_where_they_should_be() {
+fn points_are_drawn_at_their_pixels() {
     for method in BOTH {
         let mut studio = studio(method);
         let red = layer(studio.points(&[at(10, 20, 2.0)]), Ink::Flat(RED), 1.0);
@@ -146,7 +146,7 @@ fn points_are_where_they_should_be() {
 }
 
 #[test]
-fn the_nearer_point_is_seen_whatever_the_order() {
+fn the_nearest_point_wins_in_any_order() {
     for method in BOTH {
         let mut studio = studio(method);
         let mut places = vec![at(30, 30, 3.0); 40];
@@ -162,7 +162,7 @@ fn the_nearer_point_is_seen_whatever_the_order() {
 }
 
 #[test]
-fn values_are_colours() {
+fn values_map_to_colours() {
     for method in BOTH {
         let mut studio = studio(method);
         let places: Vec<[f32; 3]> = (0..6).map(|x| at(10 * x + 2, 5, 1.0)).collect();
@@ -204,7 +204,7 @@ fn values_are_colours() {
 }
 
 #[test]
-fn sizes_are_pixels_and_large_points_are_discs() {
+fn point_sizes_are_in_pixels_and_large_points_are_discs() {
     for method in BOTH {
         let mut studio = studio(method);
         for (diameter, expected) in [(1.0, 1), (2.0, 4), (2.9, 9), (3.0, 9), (5.0, 21), (9.0, 69)] {
@@ -223,7 +223,7 @@ fn sizes_are_pixels_and_large_points_are_discs() {
 }
 
 #[test]
-fn later_layers_cover_earlier_ones_and_the_rest_fades() {
+fn later_layers_cover_earlier_ones_and_opacity_fades() {
     for method in BOTH {
         let mut studio = studio(method);
         let mut near = layer(studio.points(&[at(20, 20, 0.5), at(50, 40, 0.5)]), Ink::Flat(RED), 3.0);
@@ -241,7 +241,7 @@ fn later_layers_cover_earlier_ones_and_the_rest_fades() {
 }
 
 #[test]
-fn what_is_out_of_sight_is_not_drawn() {
+fn points_outside_the_view_are_not_drawn() {
     for method in BOTH {
         let mut studio = studio(method);
         let places =
@@ -277,7 +277,7 @@ fn orbit(studio: &Studio, n: usize, axes: [usize; 3]) -> (Drawing, SpaceCamera, 
 }
 
 #[test]
-fn every_point_is_at_the_pixel_where_the_pointer_finds_it() {
+fn drawn_pixels_match_pointer_positions() {
     for method in BOTH {
         let mut studio = studio(method);
         for axes in [[0, 1, 2], [2, 0, 1], [1, 1, 0]] {
@@ -288,13 +288,13 @@ fn every_point_is_at_the_pixel_where_the_pointer_finds_it() {
             let (mut seen, mut hidden) = (0, 0);
             for row in 0..60 {
                 let (screen, _): (Pos2, f64) =
-                    camera.screen(place(&cloud, row, axes)).expect("before the eye");
+                    camera.screen(place(&cloud, row, axes)).expect("in front of the eye");
                 if !rect.shrink(1.0).contains(screen) {
                     continue;
                 }
                 seen += 1;
                 let pixel = ((screen - rect.min) * 1.5).to_pos2();
-                // A point on the edge of a pixel may be on either side.
+                // A point on the edge of two pixels may be drawn in either.
                 let near = |offset: f32| [(pixel.x + offset) as u32, (pixel.y + offset) as u32];
                 let found = [near(-0.01), near(0.01)]
                     .iter()
@@ -315,7 +315,7 @@ fn colour(row: usize, n: usize) -> Color32 {
 }
 
 #[test]
-fn both_methods_draw_the_same() {
+fn splats_and_quads_draw_the_same_picture() {
     let [splats, quads] = BOTH.map(|method| {
         let mut studio = studio(method);
         let (drawing, ..) = orbit(&studio, 20_000, [0, 1, 2]);
@@ -327,7 +327,7 @@ fn both_methods_draw_the_same() {
 }
 
 #[test]
-fn a_picture_drawn_in_several_frames_is_the_same() {
+fn progressive_drawing_gives_the_same_picture() {
     for method in BOTH {
         let mut studio = studio(method);
         let (mut drawing, ..) = orbit(&studio, 60_000, [0, 1, 2]);
@@ -343,10 +343,7 @@ fn a_picture_drawn_in_several_frames_is_the_same() {
         assert_eq!((drawn.drawn, drawn.of, drawn.is_complete()), (25_000, 60_000, false));
         assert!(first.unlike(&whole) > 1_000);
         studio.frame(&drawing);
-        assert!(
-            !studio.pace.progress(3).expect("drawn").is_complete(),
-            "while it moves, the rest is not added"
-        );
+        assert!(!studio.pace.progress(3).expect("drawn").is_complete(), "moving pictures are not extended");
         drawing.moving = false;
         let last = studio.whole(&drawing);
         assert_eq!(last.unlike(&whole), 0, "{method:?}");
@@ -354,7 +351,7 @@ fn a_picture_drawn_in_several_frames_is_the_same() {
 }
 
 #[test]
-fn buffers_of_any_size_make_one_picture() {
+fn segment_size_does_not_change_the_picture() {
     for method in BOTH {
         let mut studio = studio(method);
         let (drawing, ..) = orbit(&studio, 30_000, [0, 1, 2]);
@@ -368,7 +365,7 @@ fn buffers_of_any_size_make_one_picture() {
 }
 
 #[test]
-fn other_colours_need_no_points_again() {
+fn recolouring_does_not_redraw_the_points() {
     let mut studio = studio(Method::Splat);
     let (mut drawing, ..) = orbit(&studio, 5_000, [0, 1, 2]);
     let one = studio.frame(&drawing);
@@ -379,7 +376,7 @@ fn other_colours_need_no_points_again() {
     let target = studio.renderer.targets.get_mut(&2).expect("a picture");
     let plan = target.plan(&drawing, 1_000_000, false).expect("a change");
     assert!(!plan.fresh && plan.batches.is_empty());
-    assert!(target.plan(&drawing, 1_000_000, false).is_none(), "the same is not drawn again");
+    assert!(target.plan(&drawing, 1_000_000, false).is_none(), "unchanged pictures are not redrawn");
     drawing.view = 4;
     let other = studio.frame(&drawing);
     assert_eq!(one.inked().len(), other.inked().len());
@@ -387,7 +384,7 @@ fn other_colours_need_no_points_again() {
 }
 
 #[test]
-fn many_points_on_a_pixel_show_and_single_points_stay_in_sight() {
+fn dense_pixels_darken_and_single_points_stay_visible() {
     let dense = Color32::from_rgb(0, 0, 0);
     let light = Color32::from_rgb(160, 160, 160);
     let mut studio = studio(Method::Splat);
@@ -405,7 +402,7 @@ fn many_points_on_a_pixel_show_and_single_points_stay_in_sight() {
     let shades: Vec<f32> = (0..4).map(|power| shade(10 * power + 5)).collect();
     assert!(
         shades.windows(2).all(|pair| pair[0] > pair[1] + 30.0),
-        "equal factors are steps to be seen: {shades:?}"
+        "each factor of ten is visible: {shades:?}"
     );
     assert!(shades[0] < 220.0, "a single point is seen on white: {shades:?}");
     assert!(shades[3] < 5.0, "most points are full ink: {shades:?}");
@@ -414,11 +411,11 @@ fn many_points_on_a_pixel_show_and_single_points_stay_in_sight() {
         view: 5,
         ..space(vec![layer(studio.points(&[at(5, 9, 1.0)]), Ink::Flat(light), 1.0)])
     });
-    assert_eq!(picture.at(5, 9), light, "alone, it has its colour");
+    assert_eq!(picture.at(5, 9), light, "a single point keeps its colour");
 }
 
 #[test]
-fn plane_is_drawn_where_its_camera_says() {
+fn plane_points_match_the_camera() {
     let cloud = cloud(40, 2, 9);
     let rect = Rect::from_min_size(pos2(7.0, 3.0), vec2(300.0, 200.0));
     for method in BOTH {
@@ -454,7 +451,7 @@ fn plane_is_drawn_where_its_camera_says() {
 
 /// Segments stay within the minimum limits that wgpu guarantees.
 #[test]
-fn a_full_buffer_is_bound_and_dispatched() {
+fn segments_respect_the_binding_and_dispatch_limits() {
     let studio = studio(Method::Splat);
     let stored = studio.store.values(&Rows::All(20_000_000), |_| 0.0);
     let limits = wgpu::Limits::default();
@@ -463,13 +460,13 @@ fn a_full_buffer_is_bound_and_dispatched() {
         assert!(segment.count.div_ceil(super::store::GROUP) <= limits.max_compute_workgroups_per_dimension);
         assert!(u64::from(segment.count) * 12 <= limits.max_storage_buffer_binding_size);
     }
-    // If the program ended while a thread fills buffers, the driver would be removed under it.
+    // If the program ended while a thread fills buffers, the driver would be unloaded under it.
     drop(studio);
-    assert_eq!(Arc::strong_count(&stored), 1, "nobody fills them any more");
+    assert_eq!(Arc::strong_count(&stored), 1, "no thread fills them");
 }
 
 #[test]
-fn large_clouds_arrive_piece_by_piece() {
+fn large_clouds_are_uploaded_in_the_background() {
     let studio = studio(Method::Splat);
     let n = 700_000;
     let stored = studio.store.values(&Rows::All(n), |row| row as f32);

@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_wins_and_what_is_stopped_is_not_heard() {
+    fn new_jobs_replace_old_ones_and_stopped_jobs_stay_silent() {
         let (mut jobs, mut said) = (Jobs::new(|| {}), Said::new());
         let until_cancelled = |progress: &dyn Progress| {
             while !progress.cancelled() {
@@ -396,20 +396,23 @@ mod tests {
         jobs.start(&DOUBLE, 4, until_cancelled);
         *jobs.about_mut(&DOUBLE).expect("it is under way") = 5;
         assert_eq!(jobs.activity(&Session::default()).0.map(|(slot, _)| slot), Some(Slot::Load));
-        assert!(matches!(jobs.cancel(&Session::default()), Some(Cancel::Ask)), "it says itself that it was");
+        assert!(
+            matches!(jobs.cancel(&Session::default()), Some(Cancel::Ask)),
+            "its own result reports the cancellation"
+        );
         wait(&mut jobs, &mut said, 2);
         assert_eq!(said[1], (5, Ok(1)));
     }
 
     #[test]
-    fn what_takes_a_moment_is_not_named_and_what_breaks_says_so() {
+    fn short_jobs_are_not_shown_and_panics_are_reported() {
         let (mut jobs, mut said) = (Jobs::new(|| {}), Said::new());
         for about in [1, 2] {
             jobs.start(&SLOW, about, |_| panic!("on purpose"));
         }
         let (named, later) = jobs.activity(&Session::default());
         assert!(named.is_none() && later.is_some_and(|later| later > Duration::from_secs(3_000)));
-        assert!(jobs.cancel(&Session::default()).is_none(), "what is not named is not cancelled");
+        assert!(jobs.cancel(&Session::default()).is_none(), "tasks not shown cannot be cancelled");
         wait(&mut jobs, &mut said, 2);
         assert!(
             said.iter().all(|(_, outcome)| *outcome == Err(Stopped::Broken("on purpose".to_owned()))),

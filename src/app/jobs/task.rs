@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_stops_it_waits_for_its_last_word() {
+    fn stopping_a_task_waits_for_its_thread() {
         let ended = Arc::new(AtomicBool::new(false));
         let (theirs, (started, waiting)) = (Arc::clone(&ended), bounded(1));
         let work = move |progress: &dyn Progress| {

@@ -13,7 +13,7 @@ pub const RING: f32 = 2.0;
 /// How the focus moved.
 #[derive(Clone, Copy, PartialEq)]
 struct Moved {
-    /// By keys or a screen reader; after a click, the position is obvious.
+    /// Whether keys or a screen reader moved it; after a click, the position is obvious.
     by_keys: bool,
     backwards: bool,
 }

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn text_and_marks_stand_out_in_every_look() {
+    fn text_and_marks_have_enough_contrast() {
         for palette in PALETTES {
             for ground in [palette.panel, palette.canvas] {
                 for text in [palette.text, palette.text_weak, palette.error, palette.warning] {
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn categories_are_told_apart_by_every_kind_of_eye() {
+    fn categories_differ_for_every_colour_vision() {
         for palette in PALETTES {
             for (at, &one) in palette.categories.iter().enumerate() {
                 assert!(
@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_selected_differs_from_query_and_neighbours_without_its_hue() {
+    fn selected_points_differ_for_every_colour_vision() {
         for palette in PALETTES {
             assert!(contrast(palette.selected, palette.canvas) >= 7.0);
             for other in [palette.neighbor, palette.query, palette.point] {
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn ramps_stand_out_from_the_canvas_and_what_has_no_value_stays_behind() {
+    fn ramps_contrast_with_the_canvas_and_missing_values_recede() {
         for palette in PALETTES {
             for map in [ColorMap::Viridis, ColorMap::Cividis] {
                 let least = map
@@ -440,7 +440,7 @@ mod tests {
     }
 
     #[test]
-    fn ramps_grow_lighter_in_even_steps() {
+    fn ramp_lightness_rises_evenly() {
         for map in [ColorMap::Viridis, ColorMap::Cividis] {
             let lightness: Vec<f64> = map
                 .table(RAMP, &Palette::DARK)
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn more_categories_than_colours_share_them() {
+    fn surplus_categories_reuse_colours() {
         let palette = &Palette::LIGHT;
         assert_eq!(
             ColorMap::Categories.category(CATEGORIES, palette),
@@ -477,13 +477,13 @@ mod tests {
     }
 
     #[test]
-    fn a_scale_has_its_ends_at_its_ends() {
+    fn scale_ends_map_to_zero_and_one() {
         let scale = |low, high, log| Scale { map: ColorMap::Viridis, low, high, log, dark: false };
         assert_eq!(
             [0.0, 2.0, 3.0, 6.0, 9.0].map(|value| scale(2.0, 6.0, false).place(value)),
             [0.0, 0.0, 0.25, 1.0, 1.0]
         );
         assert!((scale(1.0, 100.0, true).place(10.0) - 0.5).abs() < 1e-6);
-        assert_eq!(scale(3.0, 3.0, false).place(3.0), 0.0, "where all are alike, as the GPU has it");
+        assert_eq!(scale(3.0, 3.0, false).place(3.0), 0.0, "if all values are equal, as on the GPU");
     }
 }

@@ -118,7 +118,7 @@ pub fn menu_items_ui(ui: &mut Ui, commands: &[Command], actions: &mut Actions) {
     }
 }
 
-/// Another menu entry, which closes the menu when chosen.
+/// A menu entry that is not a command; closes the menu when chosen.
 pub fn menu_entry_ui(
     ui: &mut Ui,
     entry: impl Widget,
@@ -196,7 +196,7 @@ pub fn sort_head_ui(
         Some(sort) => RichText::new(format!("{name} {}", if sort.descending { "↓" } else { "↑" })).strong(),
         None => text,
     };
-    // As low as its text.
+    // No taller than its text.
     ui.spacing_mut().interact_size.y = 0.0;
     // As wide as the column, so that short names are easy to hit; an empty text on the right keeps the name
     // on the left.
@@ -340,7 +340,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_listed_as_one_says_them() {
+    fn names_are_joined_with_commas_and_or() {
         assert_eq!(
             [&[][..], &["a"], &["a", "b"], &["a", "b", "c"]].map(any_of),
             ["", "a", "a or b", "a, b or c"]

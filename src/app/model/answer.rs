@@ -65,7 +65,7 @@ impl Answered {
 pub enum Picked {
     /// A row of the cloud.
     Row(u32),
-    /// A query of the record, if queries come from a file of their own.
+    /// A query of the record, if queries come from a separate file.
     Query(usize),
     /// The coordinates of `Session::live`, which belong to no row.
     Coordinates,

@@ -153,14 +153,14 @@ pub fn distance_text(metric: Metric, distance: f64) -> String {
     format!("{}{unit}", text::digits(distance, 4))
 }
 
-/// The same rounded up, so that it stays an upper bound.
+/// The distance rounded up, so that it stays an upper bound.
 fn at_most_text(metric: Metric, distance: f64) -> String {
     let step = 10f64.powf(distance.max(f64::MIN_POSITIVE).log10().floor() - 3.0);
     // A tolerance, so that a number of four digits is not rounded up.
     distance_text(metric, if distance > 0.0 { (distance / step - 1e-6).ceil() * step } else { 0.0 })
 }
 
-/// The accepted column whose heading contains the best of some words.
+/// The accepted column whose heading contains the earliest of `wanted`.
 fn headed(beside: &OtherColumns, wanted: &[&str], accepts: impl Fn(usize) -> bool) -> Option<usize> {
     let columns = &beside.others()?.columns;
     let place = |column: usize| {
@@ -179,7 +179,7 @@ fn texts(beside: &OtherColumns, column: usize) -> Vec<Option<String>> {
     (0..beside.rows.len()).map(|place| beside.cell(place, column).and_then(cell_text)).collect()
 }
 
-/// Like [`texts`] for a column with a role: in a chosen column, every number counts as text.
+/// Like [`texts`], for a column with a role. In a chosen column, numbers count as text too.
 fn texts_of(beside: &OtherColumns, column: usize, told: &Told) -> Vec<Option<String>> {
     (0..beside.rows.len()).map(|place| text_of(beside.cell(place, column)?, told)).collect()
 }
@@ -201,7 +201,7 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Only whole numbers can be class labels.
+/// A cell as text. Only integers count, because other numbers cannot be class labels.
 fn cell_text(cell: &Cell) -> Option<String> {
     match cell {
         Cell::Text(text) => Some(text.clone()),
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_named_by_the_column_that_names_them() {
+    fn rows_are_named_by_the_name_column() {
         let row = |city: &str, state: &str| vec![Cell::Number(7.0), text(city), text(state)];
         let rows = vec![
             row("Ames", "IA"),
@@ -352,12 +352,12 @@ mod tests {
             names(&beside(&["pop"], vec![vec![Cell::Number(0.5)]; 3]), &Roles::default())
                 .iter()
                 .all(Option::is_none),
-            "numbers are no names"
+            "numbers are not names"
         );
     }
 
     #[test]
-    fn neighbours_in_the_same_place_are_said_to_be() {
+    fn coincident_neighbours_are_reported() {
         let summary = |distances: &[f64], within: &str| {
             let (whose, within) = ("Holtsville, NY".to_owned(), within.to_owned());
             AnswerSummary {
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_a_kind_and_no_name() {
+    fn label_columns_are_not_names() {
         let rows = (0..20)
             .map(|at| vec![Cell::Number(f64::from(at) + 0.5), Cell::Number(f64::from(at % 8))])
             .collect();
@@ -416,7 +416,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_without_a_known_heading_serve_too() {
+    fn text_columns_with_unknown_headers_are_used() {
         let rows = ["ab", "cd", "ef", "gh"]
             .map(|name| vec![text(name), text(if name < "d" { "low" } else { "high" })])
             .to_vec();
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_were_chosen_come_first() {
+    fn chosen_columns_take_precedence() {
         use crate::app::model::files::FileColumn;
         let row = |city: &str, state: &str, size: f64| vec![text(city), text(state), Cell::Number(size)];
         let beside = beside(
@@ -437,7 +437,7 @@ mod tests {
         assert_eq!(
             label_and_name(&beside, &Roles::default()),
             [None, Some("city")],
-            "of three rows, two are too few to be kinds"
+            "two of three rows are too few for a label"
         );
         let roles = Roles { label: by("size"), name: by("state"), ..Roles::default() };
         assert_eq!(
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bound_is_not_rounded_below_what_it_bounds() {
+    fn bounds_are_rounded_up() {
         assert_eq!(
             [0.341_328, 0.3413, 2978.0, 2978.2, 0.0].map(|distance| at_most_text(Metric::L2, distance)),
             ["0.3414", "0.3413", "2,978", "2,979", "0"]
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_made_up() {
+    fn numeric_columns_give_no_names_or_kinds() {
         let beside = beside(&["height"], vec![vec![Cell::Number(0.25)], vec![Cell::Missing]]);
         assert_eq!(
             (name(&beside, &Roles::default(), 0), kinds(&beside, &Roles::default(), 2, None)),

@@ -237,7 +237,7 @@ impl SpaceCamera {
 
     /// Screen position and depth of local coordinates; `None` behind the eye.
     pub fn screen(&self, place: [f64; 3]) -> Option<(Pos2, f64)> {
-        // Written out with only the rows of the matrix it needs, because a click computes this for every row.
+        // Expanded by hand, with only the matrix rows needed, because a click computes this for every row.
         let [x, y, z] = [0, 1, 2].map(|axis| (place[axis] - self.middle[axis]) / self.unit);
         let clip = |row: [f64; 4]| row[0] * x + row[1] * y + row[2] * z + row[3];
         let depth = clip(self.matrix[3]);
@@ -366,7 +366,7 @@ impl Scene {
         Self { data: itself(cloud), queries: queries.map(itself), others: Vec::new() }
     }
 
-    /// The points to draw, row for row; their axes are those that a view can show.
+    /// The points to draw, row for row. A view can show their axes.
     pub fn data(&self) -> &Arc<PointCloud> {
         &self.data.drawn
     }
@@ -396,7 +396,7 @@ impl Scene {
         self.data.cloud.dims()
     }
 
-    /// Whether a projection is drawn. Lengths on screen are then not those of the file.
+    /// Whether a projection is drawn. If so, lengths on screen differ from those in the file.
     pub fn is_projected(&self) -> bool {
         !Arc::ptr_eq(&self.data.cloud, &self.data.drawn)
     }
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn plane_fits_the_cloud_and_inverts() {
+    fn plane_fits_the_cloud_and_follows_the_pointer() {
         let cloud = cloud(200, 2, 1);
         let mut camera = PlaneCamera::new(rect(), None, &cloud, [0, 1]);
         for row in 0..cloud.len() {
@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gpu_sees_what_the_pointer_sees() {
+    fn gpu_projection_matches_screen_positions() {
         let cloud = cloud(100, 3, 2);
         let view = SpaceView::default();
         let camera = SpaceCamera::new(rect(), &view, &cloud);
@@ -443,7 +443,7 @@ mod tests {
             let clip: [f32; 4] = std::array::from_fn(|r| (0..4).map(|c| matrix[c][r] * local[c]).sum());
             let (screen, depth) = camera
                 .screen([f64::from(point[0]), f64::from(point[1]), f64::from(point[2])])
-                .expect("the cloud is before the eye");
+                .expect("the cloud is in front of the eye");
             let gpu = pos2(
                 rect().center().x + clip[0] / clip[3] * 200.0,
                 rect().center().y - clip[1] / clip[3] * 150.0,
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn nearer_points_have_less_depth() {
+    fn depth_increases_with_distance() {
         let cloud = cloud(50, 3, 3);
         let camera =
             SpaceCamera::new(rect(), &SpaceView { yaw: 0.0, pitch: 0.0, ..SpaceView::default() }, &cloud);

@@ -112,7 +112,7 @@ mod tests {
     use crate::app::testing::cloud_of;
 
     #[test]
-    fn each_axis_has_its_share() {
+    fn distance_sentences_give_the_share_of_each_axis() {
         let plane = cloud_of(&["x", "y"], &[0.0, 0.0, 4.0, -3.0, 4.0, -3.0]);
         assert_eq!(
             between(&plane, 0, 1, Metric::L2).as_deref(),
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_globe_it_is_in_km() {
+    fn haversine_distances_are_in_km() {
         let globe = cloud_of(&["longitude", "latitude"], &[0.0, 0.0, 90.0, 0.0]);
         let said = between(&globe, 0, 1, Metric::Haversine).expect("a distance");
         assert!(said.starts_with("Rows 0 and 1 are 10,0") && said.ends_with(" km apart."), "{said}");

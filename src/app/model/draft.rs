@@ -150,8 +150,8 @@ impl Draft {
         self.read().err().unwrap_or_default()
     }
 
-    /// Sets a file with its default columns. Dropping rows is kept only if the path names the same file: the
-    /// user has not agreed to it for another one.
+    /// Sets a file with its default columns. The choice to drop rows is kept only if the path names the same
+    /// file: the user has not agreed to it for another one.
     pub fn open(&mut self, path: &Path) {
         self.drop_nonfinite &= self.names(path);
         (self.data, self.path) = (DataKind::File, path.display().to_string());
@@ -376,13 +376,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_start_makes_sense() {
+    fn the_default_draft_is_valid() {
         let spec = Draft::default().to_spec().expect("the default problem");
         assert_eq!((spec.k, spec.queries, spec.repeats), (32, QuerySpec::Count(1000), 5));
     }
 
     #[test]
-    fn a_run_that_is_shown_is_asked_again_by_the_fields() {
+    fn draft_round_trips_the_run_spec() {
         let file = |path: &str| Source::File {
             path: path.into(),
             columns: ColumnChoice::Named(vec!["lon".to_owned(), "0".to_owned()]),
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_asked_again_by_the_fields() {
+    fn draft_round_trips_engine_parameters() {
         let spec = Draft::default().to_spec().expect("the default problem");
         for engine in registry::ENGINES {
             let mut draft = Draft::default();
@@ -442,12 +442,12 @@ mod tests {
                 draft.set_parameter(parameter.name, " ");
             }
             let left = RunSpec { engine: EngineChoice::named(engine.id), ..spec.clone() };
-            assert_eq!(draft.to_spec(), Ok(left), "empty fields leave all to the engine");
+            assert_eq!(draft.to_spec(), Ok(left), "empty fields use the engine's defaults");
         }
     }
 
     #[test]
-    fn whatever_is_typed_as_a_parameter_is_kept_and_said_to_be_wrong() {
+    fn invalid_parameters_are_kept_and_reported() {
         for engine in registry::ENGINES {
             for parameter in engine.parameters {
                 let mut draft = Draft::default();
@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn an_engine_of_another_program_is_said_not_to_be_there() {
+    fn unknown_engines_and_parameters_are_reported() {
         let named = |method: &str| {
             errors(|draft| draft.engine = EngineChoice::Named(method.parse().expect("a method")))
         };
@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_device_is_kept_where_the_engine_runs_on_it() {
+    fn the_device_is_kept_if_the_engine_supports_it() {
         for engine in registry::ENGINES {
             for device in [DeviceId::Cpu, DeviceId::Gpu(1)] {
                 let mut draft = Draft { device: Some(device), ..Draft::default() };
@@ -501,7 +501,7 @@ mod tests {
 
     /// Drafts written when engines were variants of an enum, in sessions and in window settings.
     #[test]
-    fn fields_that_were_saved_with_an_engines_name_open() {
+    fn drafts_with_old_engine_names_still_open() {
         const SESSION: &str = concat!(
             r#"{"data":"Generate","path":"","columns":"","drop_nonfinite":false,"#,
             r#""generator":"uniform:n=50,d=2","seed":"1",
@@ -544,27 +544,27 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_left_out_of_the_file_for_which_that_was_ticked() {
+    fn drop_nonfinite_applies_to_its_file_only() {
         let folder = folder();
         let (scans, other) = (folder.path().join("a.e57"), folder.path().join("b.csv"));
         std::fs::write(&scans, "").expect("a file");
         let path = format!("{}:north", scans.display());
         let mut draft = Draft { data: DataKind::File, path, drop_nonfinite: true, ..Draft::default() };
         draft.open(&scans);
-        assert!(draft.drop_nonfinite, "another scan of it, or the same again");
+        assert!(draft.drop_nonfinite, "another scan of the same file");
         draft.open(&other);
         assert_eq!((draft.drop_nonfinite, Path::new(&draft.path)), (false, &*other));
     }
 
     #[test]
-    fn numbers_are_read_as_people_write_them() {
+    fn numbers_accept_exponents_and_thousands_separators() {
         let draft = Draft { query_count: "1e3".to_owned(), k: " 1,000 ".to_owned(), ..Draft::default() };
         let spec = draft.to_spec().expect("numbers");
         assert_eq!((spec.queries, spec.k), (QuerySpec::Count(1000), 1000));
     }
 
     #[test]
-    fn each_wrong_field_says_a_sentence() {
+    fn each_invalid_field_has_one_error() {
         assert_eq!(errors(|draft| draft.k = "0".to_owned())[0].sentence, "0 is outside 1 to 4,294,967,295.");
         assert_eq!(errors(|draft| draft.k = "many".to_owned())[0].field, Field::K);
         let place = |text: &str| {
@@ -585,20 +585,20 @@ mod tests {
             "4,294,967,295 is outside 1 to 4,294,967,294."
         );
         assert_eq!(errors(|draft| draft.data = DataKind::File)[0].field, Field::Path);
-        assert_eq!(errors(|draft| draft.seed = "-1".to_owned()).len(), 1, "the seed is said once");
+        assert_eq!(errors(|draft| draft.seed = "-1".to_owned()).len(), 1, "the seed error is reported once");
         let both = errors(|draft| (draft.k, draft.repeats) = (String::new(), "0".to_owned()));
         assert_eq!(both.iter().map(|error| error.field).collect::<Vec<_>>(), [Field::K, Field::Repeats]);
     }
 
     #[test]
-    fn rows_are_lists_and_ranges() {
+    fn row_lists_accept_ranges() {
         let draft =
             |text: &str| Draft { queries: QueryKind::Rows, query_rows: text.to_owned(), ..Draft::default() };
         assert_eq!(
             draft("0,5, 10-12").to_spec().map(|spec| spec.queries),
             Ok(QuerySpec::Rows(vec![0, 5, 10, 11, 12]))
         );
-        assert_eq!(rows("0-9999999"), Ok(vec![0..=9_999_999]), "checked without being listed");
+        assert_eq!(rows("0-9999999"), Ok(vec![0..=9_999_999]), "validated without expanding");
         assert!(rows("0-9999999,10000000").is_err());
         assert_eq!(draft("3-1").errors(), draft("3-1").to_spec().unwrap_err());
         assert!(rows("3-1").is_err());
@@ -608,7 +608,7 @@ mod tests {
     }
 
     #[test]
-    fn selected_rows_are_typed_while_they_are_few() {
+    fn short_selections_are_written_as_text() {
         assert_eq!(typed_rows([0, 5, 10, 11, 12].into_iter()).as_deref(), Some("0,5,10-12"));
         assert_eq!(typed_rows(0..100_000).as_deref(), Some("0-99999"));
         assert_eq!(typed_rows((0..100_000).map(|row| row * 2)), None);
@@ -620,7 +620,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pasted_path_loses_its_quotes() {
+    fn quotes_around_pasted_paths_are_removed() {
         let draft = Draft {
             data: DataKind::File,
             path: " '/a b.csv' ".to_owned(),

@@ -263,13 +263,13 @@ mod tests {
     use crate::progress::Silent;
 
     #[test]
-    fn runs_of_columns_are_typed_as_ranges() {
+    fn consecutive_columns_are_written_as_ranges() {
         assert_eq!(column_ranges(&["0", "1", "2", "5"].map(str::to_owned)).as_deref(), Some("0-2,5"));
         assert_eq!(column_ranges(&["x".to_owned()]), None);
     }
 
     #[test]
-    fn what_was_chosen_is_said() {
+    fn chosen_roles_are_described() {
         let column = |name: &str| Told::By(FileColumn { name: name.to_owned(), key: name.to_owned() });
         let said = |label, name| Roles { label, name, ..Roles::default() }.sentence();
         assert_eq!(said(column("state"), column("city")).as_deref(), Some("label state, name city"));
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_told_by_what_they_are() {
+    fn omitted_columns_are_described_by_role() {
         let column =
             |name: &str, role| LeftOut { name: name.to_owned(), number: 0, key: name.to_owned(), role };
         let told = [
@@ -302,7 +302,7 @@ mod tests {
 
     /// Each opens, and has the columns that its text promises.
     #[test]
-    fn samples_open() {
+    fn every_sample_opens() {
         let folder = folder();
         let sizes = SAMPLES.map(|sample| {
             let source = match sample.material {

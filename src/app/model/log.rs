@@ -257,7 +257,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_of_the_day() {
+    fn log_times_show_the_time_of_day() {
         assert_eq!(
             Entry { unix: 86_400 + 3_661, level: Level::Info, text: String::new() }.time(),
             "01:01:01"
@@ -265,22 +265,22 @@ mod tests {
     }
 
     #[test]
-    fn what_went_wrong_stays_until_it_is_settled_or_dismissed() {
+    fn errors_stay_until_settled_or_dismissed() {
         let shown = |log: &Log| {
             [log.trouble(), log.note()].map(|entry| entry.map(|entry| entry.text.clone()).unwrap_or_default())
         };
         let mut log = Log::default();
         log.info("a");
         log.error(About::Data, "gone");
-        assert_eq!(shown(&log), ["gone", ""], "what was said before it is old");
+        assert_eq!(shown(&log), ["gone", ""], "earlier messages are outdated");
         log.done(About::Run, "b");
         log.warn(About::Data, "c");
-        assert_eq!(shown(&log), ["gone", "c"], "nobody may have read it yet");
+        assert_eq!(shown(&log), ["gone", "c"], "the error may be unread");
         log.done(About::Data, "d");
         assert_eq!(shown(&log), ["", "d"]);
         log.say(About::Data, Entry { unix: 100, level: Level::Error, text: "gone".to_owned() });
         log.settle_before(About::Data, 100);
-        assert_eq!(shown(&log), ["gone", ""], "what succeeded may have begun before");
+        assert_eq!(shown(&log), ["gone", ""], "the successful task may have begun earlier");
         log.settle_before(About::Data, 101);
         assert_eq!(shown(&log), ["", ""]);
         log.warn(About::Run, "full");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_note_that_is_withdrawn_goes() {
+    fn withdrawing_removes_only_the_matching_note() {
         let mut log = Log::default();
         log.info("on the globe");
         log.withdraw("another");
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go() {
+    fn the_oldest_entries_are_dropped() {
         let mut log = Log::default();
         for line in 0..=Log::MOST {
             log.info(line.to_string());

@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_said_as_they_come_out() {
+    fn picture_sizes_are_described_as_rendered() {
         let window = ([600.0, 400.0], 1.5);
         let said = |size: PictureSize, times, shapes| size.layout(window, times).text(shapes);
         assert_eq!(said(PictureSize::Window, 2, false), "1800 × 1200 pixels");
@@ -208,14 +208,14 @@ mod tests {
     }
 
     #[test]
-    fn text_of_print_is_of_eight_points() {
+    fn printed_text_is_eight_points() {
         let layout = PictureSize::Column.layout(([1.0, 1.0], 1.0), 1);
         let mm = 11.0 * layout.mm_per_point.expect("it is printed");
         assert!((mm / 25.4 * 72.0 - 8.0).abs() < 1e-4);
     }
 
     #[test]
-    fn the_ground_is_the_windows_or_the_chosen_one() {
+    fn the_background_follows_the_window_or_the_choice() {
         assert_eq!(Ground::Window.look(Look::System, false), Look::Light);
         assert_eq!(Ground::Window.look(Look::System, true), Look::Dark);
         assert_eq!(Ground::Window.look(Look::HighContrast, true), Look::HighContrast);
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_window_shows_is_in_a_picture_of_any_shape() {
+    fn pictures_of_any_shape_show_the_whole_extent() {
         let picture = Picture {
             pane: PaneKind::Plane,
             title: String::new(),

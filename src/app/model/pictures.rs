@@ -49,9 +49,9 @@ impl Pictures {
         [square(1), square(3)].into_iter().flatten().collect()
     }
 
-    /// The image layout that the column names imply. Recognised are `r0c0` to `r27c27`, as of an IDX file or
-    /// an array of images (`r0c0red`, `r0c0green` and so on in colour), `pixel_0_0` to `pixel_7_7`, and a
-    /// square number of `pixel0` … or `pixel1` …. All values must be non-negative.
+    /// The image layout that the column names imply. Recognised names are `r0c0` to `r27c27`, as of an IDX
+    /// file or an array of images (`r0c0red`, `r0c0green` and so on in colour), `pixel_0_0` to `pixel_7_7`,
+    /// and a square number of `pixel0` … or `pixel1` …. All values must be non-negative.
     pub fn named(axes: &[Axis]) -> Option<Self> {
         let last = axes.last().filter(|_| axes.iter().all(|axis| axis.min >= 0.0))?;
         let pair = |name: &str, before: &str, between: &str| {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_pixels_say_that_rows_are_pictures() {
+    fn pixel_column_names_imply_image_rows() {
         let named =
             |names: &dyn Fn(usize) -> String, count: usize| Pictures::named(&axes((0..count).map(names)));
         assert_eq!(named(&|at| format!("r{}c{}", at / 5, at % 5), 15), of(5, 3));
@@ -126,7 +126,7 @@ mod tests {
             (named(&|at| format!("pixel{at}"), 784), named(&|at| format!("pixel{}", at + 1), 784)),
             (of(28, 28), of(28, 28))
         );
-        // Not a square; not all of a square; not names of pixels.
+        // 60 is not a square, 14 values do not fill an image, and the other names are not names of pixels.
         assert_eq!(
             (named(&|at| format!("pixel{at}"), 60), named(&|at| format!("r{}c{}", at / 5, at % 5), 14)),
             (None, None)
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_can_be_squares() {
+    fn square_row_lengths_can_be_images() {
         let texts =
             |dims: usize| Pictures::possible(dims).into_iter().map(Pictures::text).collect::<Vec<_>>();
         assert_eq!(
@@ -153,11 +153,14 @@ mod tests {
             (vec!["8 × 8".to_owned()], vec!["32 × 32 in colour".to_owned()], Vec::new())
         );
         assert!(texts(1).is_empty() && texts(3).is_empty() && texts(0).is_empty());
-        assert!(!Pictures { width: usize::MAX, height: 2, channels: 1 }.fits(8), "as a file may say it");
+        assert!(
+            !Pictures { width: usize::MAX, height: 2, channels: 1 }.fits(8),
+            "a file may contain such values"
+        );
     }
 
     #[test]
-    fn the_least_value_is_black_and_the_largest_white() {
+    fn pixels_are_scaled_from_black_to_white() {
         let cloud = cloud_of(&["d0", "d1", "d2", "d3"], &[0.0, 4.0, 8.0, 16.0, 16.0, 0.0, 0.0, 0.0]);
         let pictures = Pictures { width: 2, height: 2, channels: 1 };
         assert_eq!(

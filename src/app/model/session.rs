@@ -64,7 +64,7 @@ impl EngineStatus {
         }
     }
 
-    /// Why the device is unavailable, without the engine's name, since the reason is the same for all
+    /// Why the device is unavailable. The reason does not name the engine, since it is the same for all
     /// engines.
     pub fn why_not(&self) -> Option<&str> {
         let why = self.device.as_ref()?.as_ref().err()?;
@@ -123,7 +123,7 @@ pub struct Session {
     pub left_out: Vec<LeftOut>,
     /// The columns for labels and names, and whether rows are images.
     pub roles: Roles,
-    /// Names of the rows, loaded once something other than a command is typed into the finder.
+    /// Names of the rows; loaded once letters are typed into the finder or the field of *Why row*.
     pub row_names: Option<Arc<RowNames>>,
     /// The search of row names for the finder's text.
     pub name_search: NameSearch,
@@ -177,11 +177,11 @@ pub struct Session {
     pub sets: NamedSets,
     /// The item under the pointer.
     pub hovered: Option<Hovered>,
-    /// The run's query whose row is hovered, or that is hovered itself.
+    /// The run's query under the pointer: hovered directly, or through its row.
     pub hovered_query: Option<usize>,
     /// What dragging in Plane and Space does.
     pub tool: Tool,
-    /// The file's other columns for the listed neighbours, or for those listed before.
+    /// The file's other columns for the listed neighbours or, while those are read, for the previous ones.
     pub beside: Option<OtherColumns>,
     /// The picture of a pane that is drawn instead of the window.
     pub picture: Option<Arc<Picture>>,
@@ -458,7 +458,7 @@ mod tests {
 
     fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
         let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
-        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("nobody cancels")
+        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("not cancelled")
     }
 
     fn cloud_of_one(of: &PointCloud) -> Arc<PointCloud> {
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_are_known_by_device() {
+    fn engines_are_listed_per_device() {
         let status =
             |name: &str, device_id, device| EngineStatus { id: EngineId::new(name), device_id, device };
         let gpu = |ordinal| Some(Ok(DeviceInfo { name: format!("GPU {ordinal}"), ..DeviceInfo::default() }));
@@ -494,14 +494,14 @@ mod tests {
     }
 
     #[test]
-    fn a_scene_is_projected_when_all_of_it_is() {
+    fn scenes_are_projected_once_data_and_queries_are() {
         let (cloud, queries) = (cloud(50, 3, 7), cloud(9, 3, 2));
         let mut run = RunRecord::clone(&record());
         (run.cloud, run.query_cloud) = (Arc::clone(&cloud), Some(Arc::clone(&queries)));
         let mut session =
             Session { cloud: Some(Arc::clone(&cloud)), record: Some(Arc::new(run)), ..Session::default() };
         session.projected = Some(Arc::new(pca(&cloud, None)));
-        assert!(!session.scene().expect("a cloud").is_projected(), "where queries lie is not known yet");
+        assert!(!session.scene().expect("a cloud").is_projected(), "the queries are not projected yet");
         session.projected = Some(Arc::new(pca(&cloud, Some(Arc::clone(&queries)))));
         let scene = session.scene().expect("a cloud");
         assert!(scene.is_projected() && scene.dims() == 3);
@@ -516,9 +516,6 @@ mod tests {
         let drawn = session.scene().expect("a cloud").drawn(&place).point(0).to_vec();
         assert_eq!(drawn, projected.directions.project_point(place.point(0)));
         session.cloud = Some(Arc::clone(&queries));
-        assert!(
-            !session.scene().expect("a cloud").is_projected(),
-            "a projection of another cloud is none of this one"
-        );
+        assert!(!session.scene().expect("a cloud").is_projected(), "the projection belongs to another cloud");
     }
 }

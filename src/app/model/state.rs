@@ -59,7 +59,7 @@ pub struct State {
     /// Values to restore when the projector scale is switched off.
     pub before_presenter: Option<BeforePresenter>,
     pub show_problem: bool,
-    /// Whether a window with room for one thing shows the left panel instead of the panes.
+    /// Whether a window too narrow for both shows the left panel rather than the panes.
     pub problem_alone: bool,
     pub show_selection: bool,
     /// Whether a window with room for one panel shows the right one, if both are enabled.
@@ -171,7 +171,7 @@ impl State {
         self
     }
 
-    /// Whether the centre has only one pane in any case, as for its picture.
+    /// Whether the layout has only one pane, as in a pane's picture.
     pub fn has_one_pane(&self) -> bool {
         self.tree.tiles.len() <= 2
     }
@@ -270,7 +270,7 @@ mod tests {
 
     /// Every saved number, set to values out of range.
     #[test]
-    fn whatever_number_was_saved_can_be_shown() {
+    fn out_of_range_saved_numbers_are_corrected() {
         fn numbers(value: &serde_json::Value, at: &str, all: &mut Vec<String>) {
             match value {
                 serde_json::Value::Number(_) => all.push(at.to_owned()),
@@ -318,12 +318,12 @@ mod tests {
         assert_eq!(
             serde_json::to_value(usual.clone().settled().draft).ok(),
             serde_json::to_value(usual.draft).ok(),
-            "what makes sense stays"
+            "valid values are kept"
         );
     }
 
     #[test]
-    fn what_columns_are_is_kept_of_a_number_of_files() {
+    fn column_roles_are_kept_for_a_bounded_number_of_files() {
         let source =
             |at: usize| Source::File { path: format!("/there/{at}.csv").into(), columns: Default::default() };
         let mut state = State::default();
@@ -341,12 +341,12 @@ mod tests {
         );
         assert!(
             state.roles_of(&source(7)).is_none() && state.roles_of(&source(8)).is_none(),
-            "what is very long is not kept"
+            "very long choices are not saved"
         );
     }
 
     #[test]
-    fn the_state_survives_saving() {
+    fn state_round_trips_through_json() {
         let mut state = State { scale: 1.5, look: Look::Dark, ..State::default() };
         state.draft.k = "7".to_owned();
         let text = serde_json::to_string(&state).expect("the state is plain data");
@@ -356,26 +356,26 @@ mod tests {
     }
 
     #[test]
-    fn a_state_from_an_older_version_keeps_what_it_can() {
-        let back: State =
-            serde_json::from_str(r#"{"scale": 2.0, "gone": 1}"#).expect("fields may come and go");
+    fn state_loads_with_missing_and_unknown_fields() {
+        let back: State = serde_json::from_str(r#"{"scale": 2.0, "gone": 1}"#)
+            .expect("missing and unknown fields are allowed");
         assert_eq!(back.scale, 2.0);
         assert_eq!(back.draft, Draft::default());
     }
 
     #[test]
-    fn a_state_of_the_first_version_opens() {
+    fn state_of_the_first_version_loads() {
         let stored = Stored(include_str!("../../../tests/data/first-version/state.ron").to_owned());
         let state: State = eframe::get_value(&stored, "any").expect("it is read");
         assert_eq!(state.draft.engine, EngineChoice::named(EngineId::new("kdtree")));
         assert_eq!(state.color.by, ColorBy::measure("groups_hit"));
         assert_eq!(state.runs.figure, Figure::Histogram(Quantity::Measure("merges".to_owned())));
         // Analysis and Engines were added later and open on demand.
-        assert_eq!(state.tree.tiles.len(), measuring_layout().tiles.len() - 2, "panes are where they were");
+        assert_eq!(state.tree.tiles.len(), measuring_layout().tiles.len() - 2, "panes keep their positions");
     }
 
     #[test]
-    fn a_state_is_stored_and_read_again() {
+    fn state_round_trips_through_eframe_storage() {
         for engine in ["auto", "lockstep", "cuda:kernel=direct,warps=8"] {
             let mut state = State::default();
             state.draft.engine = engine.parse().expect("an engine");

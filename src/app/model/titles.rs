@@ -43,7 +43,7 @@ pub fn title_of(pane: PaneKind, state: &State, session: &Session) -> String {
     }
 }
 
-/// What the neighbours shown belong to, or else the number of points.
+/// The query whose neighbours are shown, or else the number of points; then the data.
 fn places(session: &Session) -> Option<String> {
     let cloud = session.cloud.as_ref()?;
     let points = || text::count(cloud.len() as u64, "point", "points");
@@ -80,7 +80,7 @@ mod tests {
     use crate::app::testing::record;
 
     #[test]
-    fn titles_say_what_is_shown_and_of_which_data() {
+    fn titles_name_the_content_and_the_data() {
         let record = record();
         let (spec, k) = (source_name(&record.cloud), record.spec.k);
         let mut session = Session { cloud: Some(Arc::clone(&record.cloud)), ..Session::default() };

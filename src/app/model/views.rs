@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn zooming_keeps_what_is_under_the_pointer_and_ends_at_the_ends() {
+    fn zooming_keeps_the_point_under_the_pointer() {
         let (timeline, mut view) = (timeline(), TimelineView::default());
         let pane = Rect::from_min_size(egui::pos2(10.0, 0.0), egui::vec2(NAMES + 400.0, 100.0));
         let axis = |view: &TimelineView| TimeAxis::new(pane, view.shown(&timeline));
@@ -391,11 +391,11 @@ mod tests {
         let [from, to] = view.shown(&timeline);
         assert!((to - from - SHORTEST).abs() < 1e-9, "{}", to - from);
         view.zoom(&timeline, about, 1e-12);
-        assert_eq!(view, TimelineView::default(), "all of it is no window");
+        assert_eq!(view, TimelineView::default(), "the whole run needs no window");
     }
 
     #[test]
-    fn panning_stops_at_the_ends_and_keeps_the_length() {
+    fn panning_is_clamped_and_keeps_the_window_length() {
         let (timeline, mut view) = (timeline(), TimelineView::default());
         view.focus(&timeline, [400.0, 500.0]);
         assert_eq!(view.window, Some([390.0, 510.0]));
@@ -409,17 +409,17 @@ mod tests {
     }
 
     #[test]
-    fn places_and_times_are_each_others_inverse() {
+    fn time_axis_positions_round_trip() {
         let axis = TimeAxis::new(
             Rect::from_min_size(egui::Pos2::ZERO, egui::vec2(NAMES + 200.0, 50.0)),
             [5.0, 25.0],
         );
         assert_eq!((axis.x(5.0), axis.x(25.0), axis.at(NAMES + 50.0)), (NAMES, NAMES + 200.0, 10.0));
-        assert!(axis.x(1e12) <= NAMES + 400.0, "far places are no places on a screen");
+        assert!(axis.x(1e12) <= NAMES + 400.0, "distant positions are clamped");
     }
 
     #[test]
-    fn a_click_sorts_up_then_down_then_not_at_all() {
+    fn clicks_cycle_ascending_descending_unsorted() {
         let up = Sort::after_click(None, "k").expect("sorted");
         assert!(!up.descending);
         let down = Sort::after_click(Some(&up), "k").expect("sorted");
@@ -428,12 +428,12 @@ mod tests {
         assert_eq!(
             Sort::after_click(Some(&down), "n"),
             Sort::after_click(None, "n"),
-            "another column begins anew"
+            "another column starts over"
         );
     }
 
     #[test]
-    fn rows_without_a_value_come_last_and_equal_ones_stay_in_order() {
+    fn sorting_is_stable_with_missing_values_last() {
         let number = SortKey::Number;
         let keys = [
             number(2.0),

@@ -20,7 +20,7 @@ use crate::run::graph::labels::{Classified, Confusion};
 use crate::run::graph::summary::percent;
 use crate::text;
 
-/// Up to this many labels the confusion matrix is shown; with more, only the most frequent confusions.
+/// Maximum number of labels in a full confusion matrix; with more, the most frequent confusions are listed.
 const MOST_LABELS: usize = 16;
 
 const MOST_CONFUSIONS: usize = 12;

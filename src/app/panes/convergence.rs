@@ -188,7 +188,7 @@ mod tests {
     use crate::app::testing::record;
 
     #[test]
-    fn a_bound_holds_until_the_next_merge() {
+    fn max_distance_is_constant_between_merges() {
         let record = record();
         let (seen, distances) = record.convergence.of(0);
         let steps = steps(seen, distances);

@@ -101,7 +101,7 @@ pub fn without_answer(session: &Session) -> Empty {
 
 // The interface of panes; each pane defines one value.
 
-/// A pane: with [`PaneKind::words`], all that the rest of the window knows about it.
+/// A pane. With [`PaneKind::words`], this is all that the rest of the window knows about it.
 pub struct Pane {
     pub kind: PaneKind,
     pub draw: fn(&mut Ui, &mut PaneContext<'_>),
@@ -152,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn without_a_cloud_it_says_what_became_of_the_load() {
+    fn without_a_cloud_the_load_status_is_shown() {
         let title = |session: &Session| without_cloud(session).title;
         assert_eq!(title(&with(Activity::Idle, Endings::default())), "No cloud yet");
         let cancelled = Endings { load: Some(Ended::Cancelled), ..Endings::default() };
         assert_eq!(
             title(&with(loading(), cancelled.clone())),
             "Loading a.las, 25 %",
-            "what goes on comes first"
+            "current activity comes first"
         );
         assert_eq!(title(&with(Activity::Idle, cancelled)), "Loading was cancelled");
         let wrong =
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_run_it_says_what_became_of_it() {
+    fn without_a_run_the_run_status_is_shown() {
         let of = |session: &Session| without_run(session, "timings", TODO);
         assert_eq!(of(&with(Activity::Idle, Endings::default())), Empty::new("No timings yet", TODO));
         let running = Activity::Running { stage: "repeat 2 of 5".to_owned(), fraction: 0.4 };
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_answer_it_says_whether_one_comes() {
+    fn without_an_answer_the_query_status_is_shown() {
         let with = |picked: Option<Picked>, activity: Activity, endings: Endings| {
             let session = Session { cloud: Some(cloud(5, 2, 1)), picked, ..with(activity, endings) };
             without_answer(&session)

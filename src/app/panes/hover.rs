@@ -124,7 +124,7 @@ fn title(session: &Session, what: Picked, cloud: &PointCloud, row: usize) -> Str
     }
 }
 
-/// The title and the point's value of the colouring, except for counters, which are listed anyway.
+/// The colouring's title and the point's value, unless the tooltip lists it as a counter.
 fn coloring(session: &Session, what: Picked, row: usize) -> Option<(String, String)> {
     let Colored::Ready(channel) = &session.colored else { return None };
     let same = match what {

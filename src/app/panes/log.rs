@@ -1,4 +1,4 @@
-//! Log: everything that was said, newest last.
+//! Log: all messages, newest last.
 
 use super::empty::{Pane, PaneContext};
 use crate::app::features::export::PaneData;

@@ -283,7 +283,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_share_bars_where_there_are_too_many() {
+    fn wide_ranges_are_binned() {
         let few = [(3, 1), (4, 2), (82, 1)];
         assert_eq!((bin_width(&few), binned(&few, 1)), (1, few.to_vec()));
         let many = [(3, 1), (9, 2), (10, 4), (801, 1)];

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_pane_has_its_row() {
+    fn every_pane_is_listed_once() {
         for &kind in PaneKind::ALL {
             assert_eq!(PANES.iter().filter(|pane| pane.kind == kind).count(), 1, "{kind:?}");
         }

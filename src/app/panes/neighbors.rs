@@ -98,7 +98,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     let sight = ui.clip_rect().x_range();
     let sort = context.session.sorts.get(&PaneKind::Neighbors);
     let (widths, order) = (columns.widths(ui, sort), columns.order(ui, sort));
-    // The keyboard focus is on one row, the one selected last; arrow keys move it.
+    // Only the row selected last can have the keyboard focus; arrow keys move it.
     let current = context.session.rank.and_then(|rank| order.iter().position(|&of| of == rank)).unwrap_or(0);
     let moved = ui.data_mut(|data| data.remove_temp::<usize>(Id::unique(MOVED)));
     let cloud =
@@ -121,7 +121,7 @@ fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, columns: &Columns<'_>) {
     }
     let table = table.header(20.0, |mut header| {
         for (at, name) in columns.names().into_iter().enumerate() {
-            // Rank and row, whose tooltips say that they start at 0.
+            // Rank and row; their tooltips say that they count from 0.
             let counts = at < 2;
             if at == PICTURED && pictured.is_some() {
                 header.col(|_| {});
@@ -267,8 +267,8 @@ pub struct Columns<'a> {
     answered: &'a Answered,
     /// Rows with squared distances, nearest first.
     pub neighbors: Vec<(u32, f32)>,
-    /// The file's other columns for these neighbours or, while those are read, for the previous ones, whose
-    /// columns are the same.
+    /// The file's other columns of these neighbours. While they are being read, those of the previous
+    /// neighbours, which have the same headings.
     beside: Option<&'a OtherColumns>,
     is_read: bool,
     /// The name and label columns that the user chose, shown next to the row number.
@@ -465,7 +465,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_is_shown_whole_or_not_at_all() {
+    fn partly_visible_columns_are_hidden() {
         let sight = Rangef::new(100.0, 300.0);
         let whole = |min: f32, max: f32| is_whole(Rangef::new(min, max), sight);
         assert_eq!([whole(100.0, 160.0), whole(240.0, 300.0), whole(99.7, 160.0)], [true; 3]);

@@ -103,7 +103,7 @@ fn plane_ui(ui: &mut Ui, context: &mut PaneContext<'_>) {
         );
     }
 
-    // The mark is above the canvas and takes its drags; it passes clicks on to what is below.
+    // The mark covers part of the canvas. It handles drags and passes clicks on.
     let mark = (context.session.tool == Tool::Move && picture.is_none())
         .then(|| mark_ui(ui, context.session, context.palette, context.actions, &camera, &scene, view.axes))
         .flatten();
@@ -443,7 +443,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lens_covers_nothing_of_what_is_around_the_query() {
+    fn the_lens_does_not_cover_the_query_area() {
         let mut seen = 0;
         for size in [vec2(300.0, 300.0), vec2(700.0, 260.0), vec2(260.0, 700.0), vec2(900.0, 600.0)] {
             let pane = Rect::from_min_size(pos2(10.0, 20.0), size);
@@ -460,7 +460,7 @@ mod tests {
                         !lens.intersects(Rect::from_center_size(query, Vec2::splat(2.0 * around))),
                         "{pane:?}, {query:?}, {around}: {lens:?}"
                     );
-                    assert!(lens.distance_to_pos(query) >= 12.0, "nor the query's own mark");
+                    assert!(lens.distance_to_pos(query) >= 12.0, "clear of the query's mark");
                 }
             }
         }

@@ -114,7 +114,7 @@ pub fn decades(input: GridInput) -> Vec<GridMark> {
         .collect()
 }
 
-/// Formats the number whose logarithm the mark is.
+/// Formats the number at a mark of a logarithmic axis.
 pub fn power(mark: GridMark, range: &RangeInclusive<f64>) -> String {
     let narrow = range.end() - range.start() < 1.5;
     let whole = (mark.value - mark.value.round()).abs() < 1e-6;
@@ -148,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_are_powers_of_ten() {
+    fn log_axis_ticks_are_labelled_by_value() {
         let mark = |value| GridMark { value, step_size: 1.0 };
         let wide = 0.0..=20.0;
         assert_eq!([0.0, 3.0, 13.0].map(|value| prefixed(mark(value), &wide)), ["1", "1 k", "10 T"]);

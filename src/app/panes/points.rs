@@ -72,7 +72,7 @@ pub fn points_ui<const N: usize>(
     let gpu = context.gpu.as_mut()?;
     let before = moving(ui, sight.view, false);
     let moving = moving(ui, sight.view, sight.moved);
-    // The first frame of a movement follows a pause, so its duration is no frame time.
+    // The first frame of a movement follows a pause, so its interval is not a frame time.
     if sight.moved && before {
         gpu.pace().frame_came(ui.input(|input| input.stable_dt));
     }
@@ -153,7 +153,7 @@ fn note(progress: Option<Progress>) -> Option<String> {
     }
 }
 
-/// Whether the view moved recently; requests the frame in which it counts as still.
+/// Whether the view moved recently. Requests a frame for the moment when it counts as still.
 fn moving(ui: &Ui, view: u64, moved: bool) -> bool {
     let id = Id::unique(("moved", view));
     let now = ui.input(|input| input.time);
@@ -174,7 +174,7 @@ pub fn closer(ui: &Ui) -> f32 {
     (scroll * 0.004).exp() * pinch
 }
 
-/// The controls of a view: tools, projection, axes, colours, lines and names, and those that `more` adds.
+/// The controls of a view: tools, projection, axes, colours, lines and names. `more` adds others.
 pub fn controls_ui<const N: usize>(
     ui: &mut Ui,
     context: &mut PaneContext<'_>,

@@ -66,7 +66,7 @@ pub struct Strip {
     place: Rect,
     /// All tabs, if they do not fit.
     hidden: Vec<PaneKind>,
-    /// The tile and the empty part of the strip, by which it is dragged.
+    /// The tile, and the empty part of its tab strip, which can be dragged.
     ground: Option<(TileId, Rect)>,
 }
 
@@ -388,7 +388,7 @@ mod tests {
     use crate::app::model::single_layout;
 
     #[test]
-    fn tiles_beside_and_above_each_other_need_room() {
+    fn nested_tiles_add_their_minimum_sizes() {
         assert_eq!(least_room(&single_layout(PaneKind::Plane)), LEAST);
         assert_eq!(least_room(&default_layout()), LEAST * vec2(1.0, 2.0));
         let mut tiles = Tiles::default();

@@ -255,7 +255,7 @@ mod tests {
     use crate::app::testing::record;
 
     #[test]
-    fn chunks_add_up_and_repeats_do_not() {
+    fn chunks_are_summed_within_each_repeat() {
         let phases = per_repeat(&record());
         assert_eq!(phases[&Phase::Search], [1.0, 1.2]);
         assert_eq!(spread(&phases[&Phase::Search]), (1.0, 1.1, 1.2));

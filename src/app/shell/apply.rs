@@ -252,7 +252,7 @@ impl App {
         }
         let (named, later) = self.jobs.activity(&self.session);
         if let Some(later) = later {
-            // Requested in each frame: egui keeps only the earliest requested time.
+            // Requested in every frame, because egui keeps only the earliest requested time.
             self.handles.ctx.request_repaint_after(later);
         }
         self.session.activity = named.map_or(Activity::Idle, |(_, activity)| activity);
@@ -290,7 +290,7 @@ mod tests {
     use crate::app::testing::cloud;
 
     #[test]
-    fn an_ask_that_takes_long_is_named_and_can_be_stopped() {
+    fn slow_queries_are_shown_and_can_be_cancelled() {
         let state = State { hints: false, tree: single_layout(PaneKind::Neighbors), ..State::default() };
         let mut window = Harness::builder()
             .with_size([1280.0, 800.0])

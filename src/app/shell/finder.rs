@@ -69,7 +69,7 @@ pub fn find(words: &str, mode: Mode, state: &State, session: &Session) -> Vec<Fi
     order(named).chain(spelled).chain(order(found)).collect()
 }
 
-/// Penalty of rows: that of a match inside a word.
+/// Penalty of rows, equal to that of a match inside a word.
 const BEHIND: usize = 4;
 
 /// Normalises to British spelling, as used in the window.
@@ -223,7 +223,7 @@ pub fn of_columns<'a>(state: &'a State, session: &'a Session) -> impl Iterator<I
     columns.chain(axes).chain(shown_along(state, session))
 }
 
-/// Rows by name, as far as names are loaded and searched.
+/// Rows by name, among the names loaded and searched so far.
 pub fn of_rows(session: &Session) -> impl Iterator<Item = FinderEntry> + '_ {
     session.row_names.iter().flat_map(|names| {
         session.name_search.rows().into_iter().map(|row| {
@@ -263,7 +263,7 @@ fn shown_along<'a>(state: &'a State, session: &'a Session) -> impl Iterator<Item
 }
 
 fn plane_along(mut view: PlaneView, place: usize, axis: usize) -> Action {
-    // The window of another axis does not apply.
+    // The zoom window was for the previous axis.
     (view.axes[place], view.window) = (axis, None);
     Action::SetPlane(view)
 }
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_found_wherever_they_stand() {
+    fn words_match_in_any_position() {
         assert_eq!(texts("show conv", Mode::Explorer)[0], "Show Convergence");
         assert_eq!(texts("CODES", Mode::Explorer)[0], "Open zip codes.csv");
         assert_eq!(texts("quit", Mode::Explorer)[0], "Quit");
@@ -379,35 +379,35 @@ mod tests {
     }
 
     #[test]
-    fn a_word_at_the_beginning_is_worth_more_than_within_or_in_the_sentence() {
+    fn prefix_matches_rank_above_inner_and_tooltip_matches() {
         let found = texts("run", Mode::Explorer);
         assert_eq!(found[0], "Run");
         let within = |text: &str| found.iter().position(|found| found == text);
-        assert!(within("Run") < within("Next query"), "which says it in its sentence: {found:?}");
+        assert!(within("Run") < within("Next query"), "which has the word in its tooltip: {found:?}");
     }
 
     #[test]
-    fn only_what_can_be_done_here_is_found() {
+    fn only_available_commands_are_found() {
         let all = |mode| texts("", mode).len();
         let of_mode = |mode: Mode| Command::all().iter().filter(|command| command.mode().is_in(mode)).count();
         let everywhere = Look::ALL.len() + 2 + LESSONS.len() + SAMPLES.len() + SCALES.len();
         assert_eq!(
             all(Mode::Lesson),
             of_mode(Mode::Lesson) - 1 + everywhere,
-            "all but the finder itself, looks, motion, the file, lessons, samples, scales"
+            "commands except the finder, plus looks, motion, recent files, lessons, samples and scales"
         );
         let of_search = 3 + registry::ENGINES.len() + ColorBy::all().len() - 2;
         assert_eq!(
             all(Mode::Explorer),
             of_mode(Mode::Explorer) - 1 + everywhere + of_search,
-            "and switches, engines, and colours that need no column"
+            "and settings, engines, and colours without columns"
         );
         assert!(!texts("faster", Mode::Explorer).contains(&"Faster".to_owned()));
         assert!(texts("k 64", Mode::Lesson).is_empty());
     }
 
     #[test]
-    fn k_is_set_by_its_number() {
+    fn k_can_be_typed_in_several_forms() {
         for words in ["k 64", "k=64", " K = 64 ", "k64", "64", "64 neighbours", "neighbors 64"] {
             let found = texts(words, Mode::Explorer);
             assert_eq!(found[0], "k = 64", "{words}");
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_opened_as_it_is_typed_or_pasted() {
+    fn typed_and_pasted_paths_can_be_opened() {
         let folder = folder();
         let path = file_in(&folder, "two words.csv", "x,y\n1,2\n");
         let shown = path.display().to_string();
@@ -443,28 +443,28 @@ mod tests {
             );
         }
         let relative = path_in(folder.path(), "two words.csv").expect("it is there");
-        assert!(relative.action.is_some(), "from the folder in which the program was started");
+        assert!(relative.action.is_some(), "relative to the working directory");
         assert!(
             path_in(folder.path(), "three words.csv").is_none(),
-            "a few words are no path, unless a file has that name"
+            "words are a path only if such a file exists"
         );
-        let missing = path_in(folder.path(), "./three.csv").expect("it can be nothing else");
+        let missing = path_in(folder.path(), "./three.csv").expect("only a path starts like this");
         assert!(missing.action.is_none() && missing.about.contains("three.csv"), "{}", missing.about);
         assert!(
             path_in(folder.path(), ".").is_none_or(|found| found.action.is_none()),
-            "a folder is no file"
+            "folders cannot be opened"
         );
     }
 
     #[test]
-    fn switches_are_found() {
+    fn toggle_settings_are_found() {
         let found = with("profile", &Session::default());
         assert_eq!(found[0].text, "Profile: turn on");
         assert!(matches!(&found[0].action, Some(Action::SetDraft(draft)) if draft.profile));
     }
 
     #[test]
-    fn engines_scales_and_samples_are_found_by_their_names() {
+    fn engines_scales_and_samples_are_found_by_name() {
         for engine in registry::ENGINES {
             let found = with(&format!("engine {}", engine.id), &Session::default());
             assert!(
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_and_axes_are_found_by_the_columns() {
+    fn colours_and_axes_are_found_by_column_name() {
         let record = record();
         let session = Session { cloud: Some(cloud(20, 3, 1)), record: Some(record), ..Session::default() };
         let last = session.cloud.as_ref().expect("a cloud").axes()[2].name.clone();
@@ -548,7 +548,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_are_decoded_and_what_is_none_stays() {
+    fn urls_are_decoded_and_plain_paths_are_unchanged() {
         assert_eq!(decoded("/a%20b/%C3%A4.csv"), "/a b/ä.csv");
         assert_eq!(decoded("/100%/a%2"), "/100%/a%2");
         assert_eq!(unquoted(" '/a b' ").as_deref(), Some("/a b"));

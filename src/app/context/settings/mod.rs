@@ -1,11 +1,11 @@
-//! Settings that persist between launches, in a folder of the user's.
+//! Settings that persist between launches, in the user's folder.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `state.json` | the window's [`State`], and what was open; written atomically |
 //! | `state.lock` | empty; locked while `state.json` is written |
 //! | `starting` | marks a launch in progress, see [`Start`] |
-//! | `app.ron` | eframe's own: window position, panel widths; in the first version the state too |
+//! | `app.ron` | eframe's own settings: window position, panel widths; in the first version also the state |
 //!
 //! Several windows may be open. Each saves what was changed in it and keeps what the others wrote, see
 //! [`merge`].
@@ -28,7 +28,7 @@ const FORMAT: &str = "warpscope state";
 /// fields that are merely added are ignored by older programs.
 pub const SCHEMA_VERSION: u64 = 1;
 
-/// A state is a few KB; a larger file is not one.
+/// Maximum size: a state is a few KB, so a larger file is not a state.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The contents of `state.json`: settings and open session of a window.
@@ -87,11 +87,11 @@ struct Stored {
 enum ReadSettings {
     Nothing,
     This(Content),
-    /// Written by a later version; a sentence with both schema versions and the program's.
+    /// Written by a later version. The sentence names both schema versions and the program's version.
     Later(String),
-    /// Invalid contents, and why.
+    /// The contents are invalid, with the reason.
     Damaged(String),
-    /// Cannot be read now, and why.
+    /// The file cannot be read now, with the reason.
     Unreadable(String),
 }
 
@@ -145,7 +145,8 @@ fn set_aside(path: &Path) -> io::Result<Option<PathBuf>> {
 #[derive(Debug)]
 pub struct Kept {
     folder: PathBuf,
-    /// The contents when this window last read or wrote the file; differences to it were made here.
+    /// The contents when this window last read or wrote the file. Differences from them are this window's
+    /// changes.
     base: Content,
     /// False if a later version wrote the file or it cannot be read: it is then left alone.
     writes: bool,
@@ -343,8 +344,8 @@ pub fn merge(base: &Content, mine: &Content, theirs: &Content) -> Content {
     Content { state, last }
 }
 
-/// Merges lists: this window's entries, then those that others added. Entries that others removed are
-/// dropped; changes by others are kept unless this window changed the entry too. `key` identifies an entry.
+/// Merges lists: this window's entries, then those added by others. Entries removed by others are dropped.
+/// Changes by others are kept unless this window changed the same entry. `key` identifies an entry.
 fn together(
     base: Option<&Value>,
     mine: &Value,
@@ -365,9 +366,9 @@ fn together(
     Value::Array(kept.chain(added).take(most).collect())
 }
 
-// Detection of failed launches. A file marks a launch in progress and counts the failed ones before it. It is
-// removed once the window shows what it restored, or is closed. The restored state may be the cause of the
-// failure: one that no window can show, or a file that crashes the program.
+// Detection of failed launches. A file marks a launch in progress and counts the failed launches before it.
+// The file is removed once the window shows the restored state, or is closed. That state may cause the
+// failure: it may be impossible to show, or name a file that crashes the program.
 
 /// After this many failed launches in a row, the next one starts clean.
 const FAILED: u32 = 2;
@@ -429,7 +430,7 @@ impl Start {
         }
     }
 
-    /// Marks the launch as finished: the window is shown, was closed, or its absence was reported.
+    /// Marks the launch as finished: the window is shown or closed, or the missing display was reported.
     pub fn over(&self) {
         over(self.0.lock().unwrap_or_else(PoisonError::into_inner).take());
     }
@@ -437,7 +438,7 @@ impl Start {
 
 fn over(marker: Option<Marker>) {
     if let Some(Marker { file, path, .. }) = marker {
-        // If the file cannot be removed, empty it, which means no failures.
+        // If the file cannot be removed, empty it: an empty file means no failures.
         if fs::remove_file(path).is_err() {
             let _ = file.set_len(0);
         }

@@ -23,7 +23,7 @@ fn recent(state: &State) -> Vec<&str> {
 }
 
 #[test]
-fn what_is_kept_comes_back() {
+fn settings_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     let (mut kept, mut state) = window(folder.path());
     state.scale = 1.5;
@@ -36,7 +36,7 @@ fn what_is_kept_comes_back() {
 /// Opening a pipe used to block the window.
 #[cfg(unix)]
 #[test]
-fn a_pipe_in_place_of_the_settings_is_left_alone() {
+fn a_named_pipe_as_settings_file_only_warns() {
     let folder = tempfile::tempdir().unwrap();
     assert!(
         std::process::Command::new("mkfifo")
@@ -50,7 +50,7 @@ fn a_pipe_in_place_of_the_settings_is_left_alone() {
 }
 
 #[test]
-fn two_windows_do_not_overwrite_each_other() {
+fn two_windows_merge_their_changes() {
     let folder = tempfile::tempdir().unwrap();
     let (mut kept, mut state) = window(folder.path());
     state.recent = ["old", "older"].map(PathBuf::from).to_vec();
@@ -76,12 +76,12 @@ fn two_windows_do_not_overwrite_each_other() {
     state_b.recent.clear();
     b.write(&state_b, Some("open in b".to_owned())).unwrap();
     let (found, last) = begin(folder.path()).found.unwrap();
-    assert_eq!(recent(&found), ["more of a", "of a"], "what one forgot is forgotten");
+    assert_eq!(recent(&found), ["more of a", "of a"], "entries cleared by one window stay cleared");
     assert_eq!((found.scale, found.look, last.as_deref()), (2.0, Look::Dark, Some("open in b")));
 }
 
 #[test]
-fn windows_that_write_at_once_lose_nothing() {
+fn concurrent_writes_lose_no_entries() {
     let folder = tempfile::tempdir().unwrap();
     std::thread::scope(|scope| {
         for window_of in 0..4 {
@@ -105,11 +105,11 @@ fn windows_that_write_at_once_lose_nothing() {
     let mut all = recent(&found);
     all.sort_unstable();
     assert_eq!(all, ["0/0", "0/1", "1/0", "1/1", "2/0", "2/1", "3/0", "3/1"]);
-    assert_eq!(names(folder.path()), ["starting", "state.json", "state.lock"], "nothing else is left");
+    assert_eq!(names(folder.path()), ["starting", "state.json", "state.lock"], "no temporary files remain");
 }
 
 #[test]
-fn after_two_failed_starts_the_third_is_clean_and_the_fourth_as_ever() {
+fn two_failed_starts_reset_the_settings_once() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("app.ron"), "{}").unwrap();
     let (mut kept, state) = window(folder.path());
@@ -138,13 +138,13 @@ fn after_two_failed_starts_the_third_is_clean_and_the_fourth_as_ever() {
     kept.write(&State { scale: 1.25, ..State::default() }, None).unwrap();
     let next = begin(folder.path());
     assert_eq!((next.found.map(|(state, _)| state.scale), next.warnings), (Some(1.25), Vec::new()));
-    // It can be restored by its name.
+    // Renaming the file restores the settings.
     fs::rename(aside("state.set-aside-1.json"), folder.path().join("state.json")).unwrap();
     assert_eq!(begin(folder.path()).found.map(|(state, _)| state.scale), Some(2.5));
 }
 
 #[test]
-fn a_window_that_starts_while_another_one_does_is_no_failed_start() {
+fn concurrent_starts_do_not_count_as_failed() {
     let folder = tempfile::tempdir().unwrap();
     let first = begin(folder.path());
     for _ in 0..3 {
@@ -152,13 +152,13 @@ fn a_window_that_starts_while_another_one_does_is_no_failed_start() {
     }
     first.start.over();
     assert_eq!(names(folder.path()), ["state.lock"]);
-    // Nor does a file with invalid contents count.
+    // A marker file with invalid contents does not count either.
     fs::write(folder.path().join("starting"), "\u{0}\u{ff} many").unwrap();
     assert_eq!(begin(folder.path()).warnings, Vec::<String>::new());
 }
 
 #[test]
-fn what_cannot_be_read_is_set_aside_and_never_removed() {
+fn unreadable_settings_are_renamed_not_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.json");
     let whole = {
@@ -187,10 +187,10 @@ fn what_cannot_be_read_is_set_aside_and_never_removed() {
 }
 
 #[test]
-fn what_cannot_be_opened_now_is_left_as_it_is() {
+fn settings_that_cannot_be_opened_are_left_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.json");
-    // A temporary disk failure is not damage. Reading a directory fails too, even for root.
+    // A temporary disk failure is not damage. A directory simulates one: even root cannot read it as a file.
     fs::create_dir(&path).unwrap();
     let Beginning { mut kept, found, is_first, warnings, .. } = begin(folder.path());
     assert!(found.is_none() && !is_first);
@@ -203,7 +203,7 @@ fn what_cannot_be_opened_now_is_left_as_it_is() {
     );
     kept.write(&State { scale: 2.0, ..State::default() }, None).unwrap();
     assert!(path.is_dir());
-    // Also if it happens later.
+    // The same if the file becomes unreadable while this window is open.
     fs::remove_dir(&path).unwrap();
     let (mut kept, state) = window(folder.path());
     fs::create_dir(&path).unwrap();
@@ -216,7 +216,7 @@ fn what_cannot_be_opened_now_is_left_as_it_is() {
 }
 
 #[test]
-fn a_window_that_hangs_is_not_waited_for() {
+fn waiting_for_the_lock_times_out() {
     let folder = tempfile::tempdir().unwrap();
     let held = alone(folder.path(), PATIENCE).unwrap();
     assert!(alone(folder.path(), Duration::from_millis(30)).is_none());
@@ -225,7 +225,7 @@ fn a_window_that_hangs_is_not_waited_for() {
 }
 
 #[test]
-fn a_field_that_makes_no_sense_is_as_the_first_time_and_the_others_stay() {
+fn invalid_fields_alone_fall_back_to_defaults() {
     let state = Content::of(&State { scale: 2.0, look: Look::Dark, ..State::default() }, None);
     for (key, value) in [
         ("draft", Value::Null),
@@ -242,7 +242,7 @@ fn a_field_that_makes_no_sense_is_as_the_first_time_and_the_others_stay() {
 }
 
 #[test]
-fn what_a_later_version_kept_is_left_alone() {
+fn settings_of_later_versions_are_left_untouched() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("state.json");
     let later = r#"{"format":"warpscope state","schema_version":2,"warpscope_version":"9.1.0","state":[]}"#
@@ -258,7 +258,7 @@ fn what_a_later_version_kept_is_left_alone() {
     assert_eq!(warnings, std::slice::from_ref(&expected));
     kept.write(&State { scale: 3.0, ..State::default() }, None).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), later);
-    // Also if it appears while this window is open.
+    // The same if a later version writes the file while this window is open.
     fs::remove_file(&path).unwrap();
     let (mut kept, state) = window(folder.path());
     fs::write(&path, &later).unwrap();
@@ -268,7 +268,7 @@ fn what_a_later_version_kept_is_left_alone() {
 
 #[cfg(unix)]
 #[test]
-fn a_write_that_fails_leaves_what_was_there() {
+fn failed_writes_keep_the_old_settings() {
     let folder = tempfile::tempdir().unwrap();
     let (mut kept, state) = window(folder.path());
     kept.write(&State { scale: 2.0, ..state.clone() }, None).unwrap();

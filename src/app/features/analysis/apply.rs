@@ -71,7 +71,7 @@ impl App {
             }
             AnalysisAction::Start => self.analyse(),
             AnalysisAction::Browse(kind) => match self.asked_of(kind, Path::new("")) {
-                // Fail before the user looks for a file in vain.
+                // Report errors before asking the user for a file.
                 Err(why) => self.session.log.error(About::Analysis, why),
                 Ok(_) => self.browse(AskedBy::Against(kind), PathBuf::new()),
             },

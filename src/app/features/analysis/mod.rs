@@ -41,7 +41,7 @@ pub struct AnalysisRequest {
 #[derive(Clone, Debug)]
 pub struct LabelColumn {
     pub path: PathBuf,
-    /// By name or by number.
+    /// The column's name or number.
     pub key: String,
     /// Its display name.
     pub title: String,
@@ -179,7 +179,7 @@ impl Question {
     /// Runs the search, sharing points that engines already hold.
     ///
     /// # Errors
-    /// Those of the search.
+    /// If the search fails.
     pub fn answer(&self, resident: &Resident, progress: &dyn Progress) -> Result<Arc<RunRecord>, Failure> {
         let engines = Engines::default().sharing(resident.clone());
         answer(engines, &self.spec, &self.cloud, None, progress).map(Arc::new)
@@ -332,7 +332,7 @@ fn overlap(
     other_cloud::same_rows(neighbours.cloud(), &there).map_err(said)?;
     let record = neighbours.find(resident, &stretch(progress, 0.2, 0.55))?;
     let theirs = Question { spec: RunSpec { data: there.source().clone(), ..spec.clone() }, cloud: there };
-    // Nothing stays resident for a cloud that is not shown.
+    // The other file's cloud is not shown, so its points do not stay resident.
     let theirs = theirs.answer(&Resident::default(), &stretch(progress, 0.55, 0.9))?;
     let graph =
         |record| KnnGraph::of_run(record).map_err(|why| Failure::Said(format!("{why}: {}", path.display())));
@@ -453,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_worked_out_at_once() {
+    fn one_pass_computes_all_single_cloud_analyses() {
         let folder = folder();
         let analysed = work(&asked(&folder, "kind"), &Resident::default(), &Silent)
             .expect("no failure")
@@ -496,7 +496,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_labels_nothing_is_said_and_the_rest_is_there() {
+    fn a_missing_label_column_fails_only_the_label_analysis() {
         let folder = folder();
         let analysed = work(&asked(&folder, "colour"), &Resident::default(), &Silent)
             .expect("no failure")
@@ -510,7 +510,7 @@ mod tests {
     }
 
     #[test]
-    fn it_can_be_cancelled() {
+    fn analysis_can_be_cancelled() {
         let folder = folder();
         let asked = AnalysisRequest { labels: None, ..asked(&folder, "kind") };
         assert!(work(&asked, &Resident::default(), &AtomicBool::new(true)).expect("no failure").is_none());
@@ -523,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_is_found_and_written() {
+    fn exporting_edges_searches_the_neighbours_first() {
         let folder = folder();
         let path = folder.path().join("graph.tsv");
         neighbours(9, 2).write(GraphForm::Edges, &path, &Resident::default(), &Silent).expect("a file");
@@ -536,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn one_row_has_no_graph_and_a_cancelled_one_is_not_written() {
+    fn one_row_graphs_and_cancelled_exports_write_nothing() {
         let folder = folder();
         let path = folder.path().join("graph.npz");
         let why = neighbours(1, 1)
@@ -561,7 +561,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_in_common_are_counted_row_by_row() {
+    fn overlap_is_the_share_of_common_neighbours_per_row() {
         let folder = folder();
         let here = file_in(&folder, "here.csv", "x\n0\n1\n2.5\n4.5\n");
         let there = file_in(&folder, "there.csv", "u\n0\n1\n4.5\n2.5\n");
@@ -592,7 +592,7 @@ mod tests {
     }
 
     #[test]
-    fn leaks_are_counted_both_ways_and_by_another_distance_again() {
+    fn leaks_are_counted_both_ways_at_any_distance() {
         let folder = folder();
         let here = file_in(&folder, "here.csv", "kind,x\n0,0\n0,1\n1,1\n1,50\n");
         let there = file_in(&folder, "there.csv", "x,more\n1,2\n1.5,2\n80,2\n");

@@ -110,7 +110,7 @@ impl AnalysisKind {
         self.words()[2]
     }
 
-    /// Describes rows without a value, after their number.
+    /// The words after the number of rows without a value.
     pub const fn without(self) -> &'static str {
         match self {
             Self::Labels => "have no label, or no neighbour with one",
@@ -121,7 +121,7 @@ impl AnalysisKind {
     }
 }
 
-/// Settings of analyses besides k, metric and engine, which are those of the left panel.
+/// Settings of analyses. They use k, metric and engine of the left panel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct AnalysisView {
@@ -129,7 +129,7 @@ pub struct AnalysisView {
     pub labels: Option<String>,
     /// Maximum distance of near-duplicates, as typed.
     pub eps: String,
-    /// Maximum distance to a row of another file at which a row leaks, as typed.
+    /// Maximum distance between a leaking row and a row of another file, as typed.
     pub leak_eps: String,
 }
 
@@ -262,7 +262,7 @@ pub struct Against {
 pub struct Leaking {
     /// The nearest row here, for each row of the other file.
     pub theirs: Leaks,
-    /// The search for these.
+    /// The search that found them.
     pub record: Arc<RunRecord>,
 }
 
@@ -335,13 +335,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn components_are_numbered_by_size() {
+    fn components_are_numbered_by_decreasing_size() {
         let sets = Sets { of: Vec::new(), sizes: vec![2, 5, 2, 9] };
         assert_eq!(by_size(&sets), [3, 2, 4, 1]);
     }
 
     #[test]
-    fn what_is_no_distance_is_refused_in_a_sentence() {
+    fn invalid_distances_are_rejected_with_a_sentence() {
         let view = |eps: &str| AnalysisView { eps: eps.to_owned(), ..AnalysisView::default() };
         assert_eq!((view(" 0.5 ").eps(), AnalysisView::default().eps()), (Ok(0.5), Ok(0.0)));
         for wrong in ["", "-1", "inf", "near"] {

@@ -12,7 +12,7 @@ use crate::app::jobs::task::Outcome;
 use crate::app::model::{Action, Command};
 use crate::progress::Progress;
 
-/// A dialog that closes faster than a user could means that the desktop has none.
+/// A dialog that closes faster than this was not closed by a user: the desktop has no file dialog.
 const NOBODY: Duration = Duration::from_millis(250);
 
 pub static FEATURE: Feature = Feature {
@@ -166,7 +166,7 @@ impl App {
             ChooserAction::Done => {
                 let path = expanded(Path::new(chooser.text.trim()));
                 let exporting = chooser.asked_by == AskedBy::Export;
-                // A single run of a recording is addressed by the recording's file name.
+                // The path of a single run in a recording begins with the path of the recording.
                 let there = path.exists()
                     || crate::run::recording::split_run(&path).is_some_and(|(file, _)| file.exists());
                 if path.is_dir() {
@@ -205,7 +205,7 @@ fn go(chooser: &mut Chooser, folder: &Path, name: &str) {
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
     chooser.text =
         if name.is_empty() { with_name(&folder, "", true) } else { with_name(&folder, name, false) };
-    // In the spelling of a typed path.
+    // Spelled like the folder of a typed path, for comparison.
     let (folder, _) = split(&chooser.text);
     chooser.enter(folder);
 }

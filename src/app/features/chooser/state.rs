@@ -226,18 +226,18 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_opened_is_listed_after_the_folders() {
+    fn folders_are_listed_before_openable_files() {
         let mut all = chooser("/x/");
         assert_eq!((names(&all), all.left_out()), (vec!["Data", "a.CSV.gz", "towers.laz", "towns.csv"], 1));
         all.all = true;
         assert!(names(&all).contains(&"notes.pdf") && all.left_out() == 0);
         assert_eq!(names(&chooser("/x/TOW")), ["towers.laz", "towns.csv"]);
         assert_eq!(names(&chooser("/x/.")), [".git"]);
-        assert_eq!(names(&chooser("/x/towns.csv")).len(), 4, "a whole name hides nothing");
+        assert_eq!(names(&chooser("/x/towns.csv")).len(), 4, "a complete name filters nothing");
     }
 
     #[test]
-    fn where_nothing_is_listed_it_is_said_why() {
+    fn empty_lists_explain_why() {
         let said = |chooser: &Chooser| chooser.nothing().unwrap_or_default();
         assert_eq!(
             (said(&chooser("/x/")), said(&chooser("/x/zz"))),
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_listed_is_shown_while_it_is_read_again() {
+    fn cached_folders_are_shown_while_they_reload() {
         let mut chooser = Chooser::new(AskedBy::Data);
         let item = |name: &str| Item { is_file: true, name: name.to_owned() };
         chooser.enter("/x/".into());
@@ -268,7 +268,7 @@ mod tests {
         chooser.enter("/y/".into());
         assert_eq!(names(&chooser), [""; 0]);
         chooser.listed("/x/".into(), Ok(vec![item("late.csv")]));
-        assert!(names(&chooser).is_empty() && chooser.reading, "it is of another folder");
+        assert!(names(&chooser).is_empty() && chooser.reading, "the result is for another folder");
         chooser.listed("/y/".into(), Err("gone".to_owned()));
         chooser.enter("/x/".into());
         assert_eq!((names(&chooser), chooser.reading), (vec!["a.csv", "c.csv"], true));
@@ -277,12 +277,12 @@ mod tests {
         assert_eq!(
             (names(&chooser).len(), chooser.at, chooser.reading),
             (3, Some(2), false),
-            "what was chosen stays chosen"
+            "the selection is kept"
         );
     }
 
     #[test]
-    fn tab_completes_as_far_as_it_is_sure() {
+    fn tab_completes_the_common_prefix() {
         let sep = MAIN_SEPARATOR;
         assert_eq!(chooser("/x/t").completed(), "/x/tow");
         assert_eq!(chooser("/x/tow").completed(), "/x/tow");

@@ -121,7 +121,8 @@ pub fn color_of(state: &State, session: &Session, palette: &Palette, row: usize)
     })
 }
 
-/// The squared bound to draw as a circle: at the chosen moment, or else at the end; ∞ if there is none.
+/// The squared bound to draw as a circle, at the chosen moment or else at the end; ∞ if there are fewer than
+/// k neighbours by then.
 pub fn bound_shown(state: &State, answered: &Answered) -> f32 {
     let record = &answered.record;
     if state.color.by == ColorBy::Moment && record.convergence.queries() > answered.query {

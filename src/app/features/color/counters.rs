@@ -113,7 +113,8 @@ pub fn moment(record: &RunRecord, points_seen: u32) -> Channel {
     Channel { note: (!notes.is_empty()).then(|| notes.join("; ")), ..channel }
 }
 
-/// Number of queries whose bound at this moment was not recorded, as it is between the last two entries.
+/// Number of queries whose bound at this moment is unknown, because entries before the last one were not
+/// recorded.
 fn kept_partly(record: &RunRecord, points_seen: u32) -> u64 {
     let merges = record.measured.column(&record.convergence.counted_by).unwrap_or_default();
     let queries = merges.iter().enumerate().filter(|&(query, &merges)| {
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn counters_stand_at_the_rows_that_were_asked_for() {
+    fn counters_colour_the_query_rows() {
         let record = record();
         let candidates = counted(&record, &ColorBy::measure("candidates"));
         assert_eq!(there(&candidates), [(3, 20.0), (5, 21.0), (8, 22.0)]);
@@ -155,14 +156,14 @@ mod tests {
     }
 
     #[test]
-    fn queries_of_a_file_of_their_own_are_points_of_their_own() {
+    fn queries_from_a_separate_file_colour_the_queries() {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
         assert_eq!(counted(&record, &ColorBy::measure("merges")).whose, Whose::Queries);
     }
 
     #[test]
-    fn fewer_points_than_k_give_no_density() {
+    fn incomplete_answers_have_no_kth_distance() {
         let mut record = RunRecord::clone(&record());
         record.neighbors.squared_distances[7] = f32::INFINITY;
         let kth = counted(&record, &ColorBy::KthDistance);
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_is_what_the_record_says() {
+    fn max_distance_at_a_moment_follows_the_convergence() {
         // After 10, 30 and 50 points: 0.5, 0.1 and 0.05, times 1, 2 and 3.
         let record = record();
         let at = |moment_of: u32| there_or_none(&moment(&record, moment_of));
@@ -182,7 +183,11 @@ mod tests {
         assert_eq!(at(50), Some(vec![(3, root(0.05)), (5, root(0.1)), (8, root(0.05 * 3.0))]));
         let channel = moment(&record, 30);
         let ends = (f64::from(root(0.05)), f64::from(root(1.5)));
-        assert_eq!(channel.numbers.as_ref().map(|numbers| numbers.whole), Some(ends), "of all moments");
+        assert_eq!(
+            channel.numbers.as_ref().map(|numbers| numbers.whole),
+            Some(ends),
+            "the range covers all moments"
+        );
         assert_eq!((channel.missing, channel.note), (47, None));
         let before = moment(&record, 0);
         assert_eq!(
@@ -196,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_kept_is_said() {
+    fn queries_with_unrecorded_bounds_are_counted() {
         let mut record = RunRecord::clone(&record());
         record.measured = measured([3, 90, 3]);
         assert_eq!(kept_partly(&record, 29), 0);

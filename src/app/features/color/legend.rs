@@ -1,5 +1,5 @@
-//! The legend, between the chooser and the points so that it covers none of them: the meaning of colours, and
-//! the number of rows without a value.
+//! The legend: the meaning of colours, and the number of rows without a value. It is between the chooser and
+//! the points, so that it covers no points.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ pub fn legend_line_ui(
         }
         Colored::Ready(channel) => {
             let map = channel.map(view.map);
-            // The numbers of a scale are below its colours, where the line's text is not.
+            // A scale has numbers below its colours, so text next to it is aligned with the top.
             let align = if map == ColorMap::Categories { Align::Center } else { Align::TOP };
             let layout = Layout::left_to_right(align);
             let size = vec2(ui.available_width(), ui.spacing().interact_size.y);
@@ -361,7 +361,7 @@ pub(super) fn gradient_ui(
             };
             let galley = painter.layout_no_wrap(text, font.clone(), palette.text_weak);
             let at = bar.left() + place(value) as f32 * width;
-            // Kept under the bar, because fields are on both sides.
+            // Labels stay within the width of the bar, because fields are on both sides.
             let left = (at - galley.size().x / 2.0).min(bar.right() - galley.size().x).max(bar.left());
             (at, left, galley)
         };
@@ -530,13 +530,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ends_that_are_dates_are_said_as_dates() {
+    fn date_ranges_are_shown_as_dates() {
         let days: Moment = serde_json::from_str(r#"{"unit":"days","utc":false}"#).expect("days");
         assert_eq!(moments(days, 19_723.4, 20_089.0), "2024-01-01 to 2025-01-01");
     }
 
     #[test]
-    fn ends_are_told_apart() {
+    fn range_ends_have_enough_digits_to_differ() {
         let both = |low, high| [end(low, (low, high), false), end(high, (low, high), false)];
         assert_eq!(both(4_918_340.36, 4_918_381.12), ["4,918,340.4", "4,918,381.1"]);
         assert_eq!(both(0.0, 12_345.6), ["0", "12,350"]);

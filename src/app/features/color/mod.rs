@@ -55,7 +55,7 @@ pub enum Request {
         /// The cloud whose rows get the values.
         cloud: Arc<PointCloud>,
         path: PathBuf,
-        /// By name or by number.
+        /// The column's name or number.
         key: String,
         /// Its display name.
         title: String,
@@ -70,7 +70,7 @@ pub enum Request {
     },
     Distance {
         cloud: Arc<PointCloud>,
-        /// In the file's coordinates.
+        /// The query's coordinates, in the file's units.
         place: Vec<f64>,
         metric: Metric,
         /// Whether to compute percentiles too.
@@ -208,8 +208,8 @@ impl Request {
         }))
     }
 
-    /// Whether another request's values may be shown until these are computed: both have the same meaning and
-    /// the same points.
+    /// Whether another request's values may be shown until these are computed: they must have the same
+    /// meaning and the same points.
     pub fn continues(&self, other: &Self) -> bool {
         match (self, other) {
             (
@@ -304,7 +304,7 @@ pub fn column_keys<'a>(
     })
 }
 
-// The last computed values. One request runs at a time; the next is the one wanted when it ends.
+// The last computed values. One request runs at a time; when it ends, the latest one wanted is started.
 
 /// The reason shown after the user cancelled.
 pub const CANCELLED: &str = "cancelled";
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn another_record_is_another_request() {
+    fn a_new_run_makes_a_new_request() {
         let mut session = session();
         let before =
             Request::of(&by(ColorBy::measure("merges")), &session).expect("a run").expect("a choice");
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_said() {
+    fn errors_name_what_is_missing() {
         let mut session = session();
         let why = |view: &ColorView, session: &Session| {
             Request::of(view, session).expect_err("something is missing")
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_its_own_gives_way_to_its_number() {
+    fn ambiguous_column_names_become_numbers() {
         let keys: Vec<String> =
             column_keys(["x", "a", "A", "7", ""].into_iter()).map(|(_, key)| key).collect();
         assert_eq!(keys, ["x", "1", "2", "3", "4"]);

@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_whole_numbers_are_labels_until_somebody_says_otherwise() {
+    fn columns_with_few_integers_default_to_categories() {
         let channel = column_channel("label", &Values::Numbers(vec![3.0, 1.0, f64::NAN, 3.0, -0.0, 0.0]));
         assert_eq!(names(&channel.categories), [("0", 2), ("1", 1), ("3", 2)]);
         assert_eq!(
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn more_categories_than_colours_begin_with_the_most_frequent() {
+    fn surplus_categories_are_sorted_by_frequency() {
         let texts: Vec<String> = (0..12).map(|at| format!("c{at:02}")).chain([String::new()]).collect();
         // c00 once, c01 twice, …, and three rows without text.
         let mut codes: Vec<u32> = (0..12).flat_map(|at| std::iter::repeat_n(at, at as usize + 1)).collect();
@@ -383,11 +383,11 @@ mod tests {
                 && scale.high == 11.0
         );
         let few = column_channel("few", &Values::Texts(vec!["b".to_owned(), "a".to_owned()], vec![0, 0, 1]));
-        assert_eq!(names(&few.categories), [("a", 1), ("b", 2)], "where each has a colour, they are sorted");
+        assert_eq!(names(&few.categories), [("a", 1), ("b", 2)], "sorted by name if each has a colour");
     }
 
     #[test]
-    fn what_f32_is_too_coarse_for_is_coloured_about_an_offset() {
+    fn an_offset_preserves_values_too_fine_for_f32() {
         let times: Vec<f64> = (0..1000).map(|at| 3.0e8 + f64::from(at) / 1000.0).collect();
         let channel = column_channel("gps_time", &Values::Numbers(times));
         let numbers = channel.numbers.expect("times");
@@ -399,11 +399,11 @@ mod tests {
         );
         let mut different = numbers.values.values.clone();
         different.dedup();
-        assert_eq!(different.len(), 1000, "no two have the same colour for want of digits");
+        assert_eq!(different.len(), 1000, "all values remain distinct");
     }
 
     #[test]
-    fn an_axis_is_its_coordinates() {
+    fn axis_channels_hold_the_coordinates() {
         let cloud = cloud(30, 3, 4);
         let channel = axis_channel(&cloud, 2).expect("three axes");
         let numbers = channel.numbers.expect("coordinates");
@@ -415,13 +415,13 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_of_eight_bits_whatever_a_file_counts_to() {
+    fn colours_are_scaled_to_eight_bits() {
         let of = |colors: &[[f64; 3]]| {
             let channel = colors_channel(colors.to_vec());
             let (values, scale) = channel
                 .scaled(&ColorView { map: Some(ColorMap::Cividis), ..ColorView::default() }, true)
                 .expect("colours");
-            assert_eq!(scale.map, ColorMap::Own, "whatever was chosen for numbers");
+            assert_eq!(scale.map, ColorMap::Own, "the map chosen for numbers is ignored");
             (
                 values.values.iter().map(|value| *value as u32).collect::<Vec<_>>(),
                 channel.missing,
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_are_read_of_the_rows_of_the_cloud() {
+    fn colours_are_read_for_the_rows_of_the_cloud() {
         let folder = folder();
         let path = file_in(&folder, "a.csv", "x,y,blue,green,red\n0,1,3,2,1\nnan,2,9,9,9\n2,3,30,20,10\n");
         let source = Source::File {
@@ -460,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_the_cloud_are_found_among_the_records() {
+    fn columns_are_read_for_the_rows_of_the_cloud() {
         let folder = folder();
         let path = file_in(&folder, "a.csv", "x,y,kind,size\n0,1,a,10\nnan,2,b,20\n2,3,c,\n");
         let columns = ColumnChoice::Named(vec!["x".to_owned(), "y".to_owned()]);
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn distances_are_those_of_the_plain_rule() {
+    fn distances_match_the_textbook_formulas() {
         // More rows than one chunk, to test the boundary.
         let cloud = cloud(ROWS + 100, 3, 5);
         let place: Vec<f64> = (0..3).map(|axis| cloud.coordinate(17, axis)).collect();
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn on_the_globe_distances_are_in_km() {
+    fn haversine_distances_are_in_km() {
         let cloud = cloud(100, 2, 5);
         // A degree of latitude; the first column is the longitude.
         let place = [cloud.coordinate(3, 0), cloud.coordinate(3, 1) + 1.0];
@@ -525,7 +525,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_without_a_direction_has_no_angle() {
+    fn zero_vectors_have_no_angle() {
         let cloud = cloud_of(&["x", "y"], &[1.0, 0.0, 0.0, 0.0, 0.0, 2.0]);
         let values = distances(&cloud, &[1.0, 0.0], Metric::Angular);
         assert!(

@@ -156,8 +156,8 @@ impl App {
         }
     }
 
-    /// Does the same if the field is empty, unless the user cleared it for the shown file, which asks for
-    /// inferred columns.
+    /// Restores the columns field if it is empty. If the user cleared it for the shown file, it stays empty
+    /// and the columns are inferred.
     pub(in crate::app) fn restore_columns(&mut self) {
         let draft = &self.state.draft;
         let (DataKind::File, true, Ok(source)) =

@@ -8,7 +8,7 @@ use crate::cloud::formats::{ColumnKind, Records};
 
 pub const PREVIEW: usize = 4;
 
-/// Up to this many coordinates are typed by name, more by number.
+/// Maximum number of coordinates typed by name; more are typed by number.
 const NAMED: usize = 8;
 
 #[derive(Clone, Debug)]
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_what_their_contents_allow() {
+    fn column_roles_depend_on_the_column_type() {
         let mut table = dialog(
             &[("x", Numeric), ("y", Numeric), ("city", Text), ("none", Empty)],
             &[0, 1],
@@ -240,18 +240,18 @@ mod tests {
         assert_eq!(
             roles(&table),
             [Coordinate, Coordinate, Name, Ignored],
-            "text is no coordinate, and what is empty tells nothing"
+            "text cannot be a coordinate, empty columns cannot be labels"
         );
         table.set(1, Label, false);
         table.set(2, Label, false);
-        assert_eq!(roles(&table), [Coordinate, Ignored, Label, Ignored], "one column is the label");
+        assert_eq!(roles(&table), [Coordinate, Ignored, Label, Ignored], "only one column is the label");
         assert_eq!(table.sentence(), "1 coordinate, label city, no name");
         table.all_numbers();
         assert_eq!((roles(&table)[1], table.typed_coordinates().as_str()), (Coordinate, "x,y"));
     }
 
     #[test]
-    fn several_are_set_at_once() {
+    fn roles_can_be_set_for_a_range() {
         let names: Vec<String> = (0..30).map(|at| format!("d{at}")).collect();
         let columns: Vec<(&str, ColumnKind)> = names
             .iter()
@@ -264,14 +264,14 @@ mod tests {
         assert_eq!(
             (table.typed_coordinates().as_str(), roles(&table)[5]),
             ("2-4,6-20", Ignored),
-            "text between them stays what it was"
+            "text columns in between are unchanged"
         );
         table.set(10, Label, true);
         assert_eq!((table.count(Label), table.count(Coordinate)), (1, 17));
     }
 
     #[test]
-    fn coordinates_keep_an_order_that_was_typed() {
+    fn typed_coordinate_order_is_preserved() {
         let columns = [("lat", Numeric), ("lon", Numeric), ("a-b", Numeric)];
         let mut table = dialog(&columns, &[1, 0], [None, None]);
         table.set(2, Coordinate, false);

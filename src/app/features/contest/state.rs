@@ -66,7 +66,7 @@ pub struct Contest {
     /// The engine that answered first.
     first: Option<EngineId>,
     pub page: Option<EngineId>,
-    /// Which of its source files is shown.
+    /// Index of the source file shown for the engine `page`.
     pub source: Option<usize>,
     /// Limit for a comparison of all engines.
     pub longest: Longest,
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_held_against_the_first() {
+    fn answers_are_compared_with_the_first_engine() {
         let mut contest = Contest::default();
         ask(
             &mut contest,
@@ -289,7 +289,7 @@ mod tests {
             contest.verdict().as_deref(),
             Some("All 2 engines gave the same neighbours, bit for bit.")
         );
-        assert_eq!(contest.answers()[0].engine.as_str(), "kdtree", "the fastest first");
+        assert_eq!(contest.answers()[0].engine.as_str(), "kdtree", "fastest first");
         // One bit of one distance differs.
         let other = answered_by("bits", |answer| {
             let distance = &mut answer.neighbors.squared_distances[1];
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn another_question_begins_anew_and_a_failure_does_not_end_it() {
+    fn new_questions_reset_and_failures_do_not_stop_the_comparison() {
         let mut contest = Contest::default();
         ask(&mut contest, &[answered_by("lockstep", |_| {})]);
         let engines = ["bits", "kdtree"].map(EngineId::new);
@@ -319,7 +319,7 @@ mod tests {
         assert!(contest.fail("there is no room") && contest.failure(engines[0]) == Some("there is no room"));
         assert_eq!(contest.next().map(|spec| spec.engine), Some(EngineChoice::named(engines[1])));
         // A run requested elsewhere does not belong here.
-        assert!(!contest.take(&answered_by("kdtree", |_| {})), "its k is another");
+        assert!(!contest.take(&answered_by("kdtree", |_| {})), "its k differs");
         contest.stop();
         assert!(!contest.fail("cancelled") && contest.under_way().is_none());
         // Another device is another problem. An engine that does not run on the chosen device uses its own.

@@ -200,7 +200,7 @@ impl App {
     fn close_written(&mut self) {
         let Some(since) = self.session.export.as_ref().and_then(|dialog| dialog.writing) else { return };
         match WAIT.checked_sub(since.elapsed()).filter(|left| !left.is_zero()) {
-            // Requested in each frame: egui keeps only the earliest requested time.
+            // Requested in every frame, because egui keeps only the earliest requested time.
             Some(left) => self.handles.ctx.request_repaint_after(left),
             None => self.session.export = None,
         }
@@ -331,7 +331,7 @@ impl App {
     fn left_out(&self) -> String {
         let Some(answered) = &self.session.answered else { return String::new() };
         let cloud = &answered.record.cloud;
-        // Known from other rows of the file.
+        // Other rows of the file tell whether it has other columns.
         let has_none = self.session.beside.as_ref().filter(|beside| Arc::ptr_eq(&beside.cloud, cloud));
         let has_none = has_none.and_then(OtherColumns::others).is_some_and(|others| others.total == 0);
         let without = ", without the file's other columns";

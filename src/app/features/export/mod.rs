@@ -85,7 +85,7 @@ impl PaneData {
                 crate::export::runs(runs.iter().map(|(name, pinned, run)| (name.as_str(), *pinned, run)), to)
             }
             Self::Log(entries) => log(entries, to),
-            // Tables, which are written above; empty ones end here.
+            // Tables were written above, unless they are empty.
             _ => Ok(()),
         }
     }
@@ -267,7 +267,7 @@ impl Selected {
         for against in self.against.iter().filter(|against| Arc::ptr_eq(&against.cloud, &self.cloud)) {
             table = against.with(table, move |at| rows[at]);
         }
-        // Analyses have columns of their own already.
+        // Analyses already have columns in the table.
         let is_analysed = |title: &str| {
             self.analysed.is_some() && AnalysisKind::ALL.iter().any(|kind| kind.title() == title)
         };
@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_read_back_as_they_were() {
+    fn neighbours_round_trip_through_csv() {
         let record = record();
         let answered = Answered { record: Arc::clone(&record), query: 1 };
         let text = text(PaneData::Neighbors(answered.clone(), None));
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn every_table_has_its_rows() {
+    fn tables_have_one_line_per_row() {
         let record = record();
         let lines = |data| text(data).lines().count();
         assert_eq!(lines(PaneData::Points(Arc::clone(&record.cloud))), record.cloud.len() + 1);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_says_no_format_is_refused_with_those_that_there_are() {
+    fn unknown_extensions_list_the_available_ones() {
         let why = |kind: ExportKind, name: &str| kind.refuses(Path::new(name));
         let neighbors = ExportKind::Data(PaneKind::Neighbors);
         let all =
@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_that_is_offered_is_free() {
+    fn suggested_names_do_not_exist_yet() {
         let folder = folder();
         let (at, kind) = (|name: &str| folder.path().join(name), ExportKind::Data(PaneKind::Plane));
         let path = at("plane.csv");
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn another_ending_needs_no_number_of_the_one_before() {
+    fn changing_the_extension_suggests_a_free_name() {
         let folder = folder();
         let at = |name: &str| folder.path().join(name).display().to_string();
         for taken in ["plane.csv", "plane-2.csv", "plane.npz"] {
@@ -425,11 +425,11 @@ mod tests {
         }
         dialog.path = at("mine-2.csv");
         dialog.end_in("tsv");
-        assert_eq!(dialog.path, at("mine-2.tsv"), "it is what somebody typed");
+        assert_eq!(dialog.path, at("mine-2.tsv"), "typed names are kept");
     }
 
     #[test]
-    fn a_picture_says_how_large_it_is_printed_and_when_it_cannot_be_written() {
+    fn png_records_its_resolution_and_reports_write_errors() {
         let folder = folder();
         let picture = egui::ColorImage::filled([8, 6], egui::Color32::from_rgb(1, 2, 3));
         let path = write_png(&folder.path().join("a.png"), &picture, Some(300.0)).expect("a picture");
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_of_rows_stands_beside_them() {
+    fn selection_tables_include_measures_and_colour_values() {
         let mut record = RunRecord::clone(&record());
         record.measured = measured([3, 7, 3]);
         let mut values = vec![f32::NAN; 50];
@@ -464,7 +464,10 @@ mod tests {
             against: Vec::new(),
             channel: Some(Arc::new(channel)),
         };
-        assert!(selected.beside(&Silent).expect("nothing to read").is_none(), "it is generated");
+        assert!(
+            selected.beside(&Silent).expect("nothing to read").is_none(),
+            "generated clouds have no file"
+        );
         let csv = selected.table(None).tsv();
         let lines: Vec<Vec<&str>> = csv.lines().map(|line| line.split('\t').collect()).collect();
         let axes = selected.cloud.dims();
@@ -475,7 +478,7 @@ mod tests {
             lines[0]
         );
         let merges = lines[0].iter().position(|name| *name == "merges").expect("counted");
-        assert_eq!([1, 2, 3].map(|line| lines[line][merges]), ["3", "3", ""], "row 20 was not asked");
+        assert_eq!([1, 2, 3].map(|line| lines[line][merges]), ["3", "3", ""], "row 20 was not a query");
         assert_eq!(
             (lines[0].last(), lines[1].last(), lines[2].last()),
             (Some(&"distance to the query"), Some(&""), Some(&"12.5"))

@@ -52,7 +52,7 @@ impl ExportKind {
         self.endings().len() >= TABLES.len() || self == Self::Graph(GraphForm::Edges)
     }
 
-    /// Extensions with display names, the default first. Empty for kinds with rules of their own.
+    /// Extensions with display names, the default first. Empty for kinds with special rules.
     pub fn endings(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Data(pane) => match pane.words().written {
@@ -64,7 +64,7 @@ impl ExportKind {
             Self::Selection | Self::Leaks => &TABLES,
             Self::Picture(_) | Self::Window => &[("png", "PNG"), ("svg", "SVG")],
             Self::Trace => &[("json", "JSON")],
-            // An .npz uses one of the other forms.
+            // No .npz here: that extension belongs to the other forms.
             Self::Graph(GraphForm::Edges) => &[TABLES[0], TABLES[1], TABLES[2], TABLES[3]],
             Self::Graph(GraphForm::Csr | GraphForm::Umap) => &[TABLES[4]],
             Self::Lesson(..) | Self::Recording(_) | Self::Session => &[],

@@ -63,9 +63,9 @@ pub(in crate::app) struct Step {
     pub(in crate::app) kind: Kind,
     pub(in crate::app) name: String,
     pub(in crate::app) before: Snapshot,
-    /// When it was last extended.
+    /// When the step was last extended.
     pub(in crate::app) at: f64,
-    /// The drag of the query that it belongs to.
+    /// The drag of the query that the step belongs to.
     pub(in crate::app) movement: Option<u64>,
 }
 
@@ -224,21 +224,21 @@ mod tests {
     }
 
     #[test]
-    fn a_movement_is_one_step_and_a_pause_ends_it() {
+    fn a_continuous_movement_is_one_undo_step() {
         let mut history = History::default();
         for frame in 1..=30 {
             history.watch(moved(f64::from(frame)), None, f64::from(frame) * 0.1);
         }
         assert_eq!((history.done.len(), history.undo_name()), (1, Some("view of Plane")));
-        assert!(history.done[0].before.views.0.window.is_none(), "it goes back to where it began");
+        assert!(history.done[0].before.views.0.window.is_none(), "undo restores the start of the movement");
         history.watch(moved(31.0), None, 10.0);
         assert_eq!(history.done.len(), 2);
         history.watch(moved(31.0), None, 10.1);
-        assert_eq!(history.done.len(), 2, "nothing happened");
+        assert_eq!(history.done.len(), 2, "nothing changed");
     }
 
     #[test]
-    fn steps_are_called_after_what_changed() {
+    fn undo_steps_are_named_after_the_change() {
         let mut history = History::default();
         history.watch(moved(9.0), None, 0.0);
         history.watch(selected(vec![1], "rectangle in Plane"), None, 0.1);
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!((history.undo_name(), history.done.len()), (Some("clearing the selection"), 5));
         history.skip();
         history.watch(Snapshot { picked: Some(Picked::Row(4)), ..moved(9.0) }, None, 0.4);
-        assert_eq!(history.done.len(), 5, "what nobody did is no step");
+        assert_eq!(history.done.len(), 5, "skipped changes are not steps");
         history.watch(Snapshot { picked: Some(Picked::Row(5)), ..moved(9.0) }, None, 0.5);
         assert_eq!(history.undo_name(), Some("picking a row"));
         history.clear();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_that_is_held_makes_one_step_however_long() {
+    fn dragging_a_query_is_one_undo_step() {
         let at = |row: u32| Snapshot { picked: Some(Picked::Row(row)), ..moved(9.0) };
         let mut history = History::default();
         history.skip();
@@ -271,18 +271,18 @@ mod tests {
         assert_eq!(
             history.done[0].before.picked,
             Some(Picked::Row(1)),
-            "it goes back to where it was taken up"
+            "undo restores the start of the drag"
         );
         history.watch(at(3), Some(2), 9.1);
-        assert_eq!(history.done.len(), 2, "taken up again, however soon");
+        assert_eq!(history.done.len(), 2, "a second drag is another step");
         history.watch(at(9), Some(2), 9.2);
-        assert_eq!(history.done.len(), 1, "what was put back is no step");
+        assert_eq!(history.done.len(), 1, "a drag that ends at its start is not a step");
         history.watch(at(4), None, 9.3);
         assert_eq!((history.done.len(), history.undo_name()), (2, Some("picking a row")));
     }
 
     #[test]
-    fn only_so_much_is_kept() {
+    fn history_is_bounded() {
         let mut history = History::default();
         for step in 0..500 {
             history.watch(selected(vec![step], "a"), None, 0.0);

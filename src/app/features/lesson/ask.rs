@@ -18,8 +18,8 @@ use crate::lesson::questions::{Answer, Form, Pointed, Question, Reply, letter};
 pub struct Room {
     /// Size of running text, in points.
     pub size: f32,
-    /// Whether the height is fixed, as when presenting: nothing may need scrolling, and no text is smaller
-    /// than `size`.
+    /// Whether the height is fixed, as when presenting. Everything must then fit without scrolling, in text
+    /// no smaller than `size`.
     pub is_tight: bool,
 }
 

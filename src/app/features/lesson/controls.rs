@@ -340,7 +340,7 @@ mod tests {
 
     /// Marks come from the recording, with its own names.
     #[test]
-    fn marks_are_those_of_the_recording() {
+    fn marks_match_the_recording() {
         let named = |id: &str| {
             marks_of(&player(id).take().recording).into_iter().map(|(name, ..)| name).collect::<Vec<_>>()
         };
@@ -359,7 +359,7 @@ mod tests {
 
     /// The scrubber's width is based on the longest position text.
     #[test]
-    fn no_place_is_longer_than_the_longest() {
+    fn position_texts_fit_the_reserved_width() {
         for id in ["buffer", "search", "warp-select", "radix-select"] {
             let mut player = player(id);
             player.whole = true;

@@ -47,8 +47,8 @@ impl Job {
         // Pictures of several takes count steps of the leading one.
         let lead = if together { film.leading() } else { player.active() };
         if together && matches!(file, LessonFile::Picture | LessonFile::Drawing) {
-            // Uses the positions shown: those derived from points seen may differ, for example at the end of
-            // each take.
+            // Uses the positions shown. Positions derived from points seen may differ, for example at the end
+            // of each take.
             film.standing = player.cursors().iter().map(Cursor::position).collect();
         }
         let at = player.cursors()[lead].position();
@@ -130,7 +130,7 @@ mod tests {
     use crate::progress::Silent;
 
     #[test]
-    fn every_kind_is_written() {
+    fn every_export_format_is_written() {
         let folder = tempfile::tempdir().expect("a folder");
         for (id, together) in [("sort", false), ("order", true)] {
             let mut player = player(id);
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_of_several_takes_is_the_one_that_is_shown() {
+    fn comparison_drawings_match_the_screen() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("lesson.svg");
         let mut player = player("order");
@@ -178,11 +178,11 @@ mod tests {
             assert_eq!(std::fs::read_to_string(&path).expect("a file"), shown);
             elsewhere += u32::from(svg(&film.scene(player.cursors()[lead].position()), &LIGHT) != shown);
         }
-        assert!(elsewhere > 0, "points seen alone would have said the same");
+        assert!(elsewhere > 0, "points seen alone would give the same picture");
     }
 
     #[test]
-    fn a_range_that_makes_no_sense_says_why() {
+    fn invalid_ranges_are_explained() {
         let range = RangeDraft { from: "5".to_owned(), to: "3".to_owned(), steps: 10, level: Level::Layer };
         assert_eq!(range.read().map_err(|error| error.field), Err(Field::To));
         let range = RangeDraft { to: "11".to_owned(), ..range };

@@ -271,7 +271,7 @@ mod tests {
     use crate::palette::{LIGHT, VIRIDIS};
 
     #[test]
-    fn a_place_on_the_screen_is_the_place_in_the_scene() {
+    fn screen_and_scene_positions_round_trip() {
         let place = fit([200.0, 100.0], Rect::from_min_size(pos2(10.0, 20.0), vec2(800.0, 300.0)));
         assert_eq!(place.scale, 3.0);
         assert_eq!(place.origin, pos2(110.0, 20.0), "in the middle");
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_come_in_their_colours_and_order() {
+    fn shapes_keep_their_order_and_colours() {
         let mut scene = Drawing::new(10.0, 10.0);
         let area = Area { x: 1.0, y: 1.0, width: 4.0, height: 2.0 };
         let line = Line { paint: Ink::Text.into(), width: 1.0, dash: Some(2.0) };
@@ -305,7 +305,7 @@ mod tests {
             Item::Clip(Some(clip)),
         ] = items.as_slice()
         else {
-            panic!("{} items of other kinds", items.len())
+            panic!("{} unexpected items", items.len())
         };
         let Rgb(red, green, blue) = VIRIDIS[32];
         assert_eq!((rect.fill, rect.rect.min), (Color32::from_rgb(red, green, blue), pos2(102.0, 2.0)));
@@ -315,10 +315,10 @@ mod tests {
     }
 
     #[test]
-    fn motions_are_shorter_or_left_out_where_steps_follow_fast() {
+    fn animations_shorten_or_stop_at_high_speed() {
         assert_eq!(motion_seconds(false, None), Some(0.25));
         assert_eq!(motion_seconds(false, Some(2.0)), Some(0.25));
-        let fast = motion_seconds(false, Some(4.0)).expect("there is time for it");
+        let fast = motion_seconds(false, Some(4.0)).expect("an animation");
         assert!((fast - 0.15).abs() < 1e-6, "{fast}");
         assert_eq!((motion_seconds(false, Some(8.0)), motion_seconds(false, Some(32.0))), (None, None));
         assert_eq!((motion_seconds(true, None), motion_seconds(true, Some(0.25))), (None, None));

@@ -212,7 +212,8 @@ fn choice_ui(
             palette,
         );
         if let Baseline::WarpSelect(queued) = player.take().recording.baseline() {
-            // Not a setting: its length follows from the engine's own, with the same number of keys per lane.
+            // Not a setting: the length follows from the engine's queue, with the same number of keys per
+            // lane.
             fact_ui(
                 ui,
                 "Queue, Q",

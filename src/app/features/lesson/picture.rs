@@ -101,7 +101,7 @@ impl Picture {
         self.over
     }
 
-    /// The largest visible panel other than the sentence.
+    /// The largest visible panel, not counting the sentence.
     pub fn largest_panel(&self) -> Option<Panel> {
         let shown =
             self.made.iter().flat_map(|made| &made.panels).filter(|(panel, _)| *panel != Panel::Sentence);
@@ -403,18 +403,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_recording_is_another_one_wherever_it_lies() {
+    fn equal_recordings_have_distinct_identities() {
         let take = crate::app::features::lesson::state::player::tests::player("sort").take().clone();
         let before = Same(Arc::downgrade(&take.recording));
         assert_eq!(before, Same(Arc::downgrade(&take.recording)));
         let copy = Recording::clone(&take.recording);
         drop(take);
-        assert!(before.0.upgrade().is_none(), "it is not kept");
+        assert!(before.0.upgrade().is_none(), "the recording is freed");
         assert_ne!(before, Same(Arc::downgrade(&Arc::new(copy))));
     }
 
     #[test]
-    fn cells_of_a_lane_are_ringed_together_and_its_other_place_apart() {
+    fn adjacent_cells_of_a_column_share_one_outline() {
         let cell = |x: f32, y: f32| Rect::from_min_size(pos2(x, y), vec2(10.0, 8.0));
         let rings = columns_of(
             [cell(20.0, 0.0), cell(20.0, 9.0), cell(20.0, 18.0), cell(20.0, 80.0), cell(31.0, 9.0)]

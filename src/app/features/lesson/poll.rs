@@ -119,7 +119,7 @@ fn option_ui(
         }
     }
     let color = if is_right { palette.intermediate } else { palette.line };
-    // The border width distinguishes it without colour.
+    // A wider border marks the right option without relying on colour.
     painter.rect_stroke(rect, 3.0, Stroke::new(if is_right { 3.0 } else { 1.0 }, color), StrokeKind::Inside);
     painter.galley(
         pos2(rect.left() + size * 0.4, rect.center().y - words.size().y / 2.0),
@@ -332,17 +332,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_options_stand_in_a_row_long_ones_in_two_columns_or_below_each_other() {
+    fn option_columns_depend_on_text_width() {
         assert_eq!(columns(&[50.0, 60.0, 70.0, 80.0], 390.0, 10.0, 100.0), [90.0; 4]);
         assert_eq!(
             columns(&[120.0, 60.0, 150.0, 80.0], 390.0, 10.0, 100.0),
             [215.0, 165.0],
-            "as wide as what is in them asks for"
+            "widths follow the contents"
         );
         assert_eq!(
             columns(&[300.0, 200.0, 150.0, 80.0], 390.0, 10.0, 100.0),
             [190.0; 2],
-            "what is longer is broken"
+            "longer texts wrap"
         );
         assert_eq!(columns(&[120.0, 60.0, 150.0, 80.0], 190.0, 10.0, 100.0), [190.0]);
         assert_eq!(columns(&[120.0, 60.0], 390.0, 10.0, 100.0), [190.0; 2]);

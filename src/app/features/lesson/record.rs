@@ -19,7 +19,7 @@ pub struct Recorded {
     pub instead: Option<String>,
     /// The settings recorded.
     pub draft: LessonDraft,
-    /// How long the twin took.
+    /// How long the twin took to record.
     pub took: Duration,
 }
 
@@ -49,7 +49,7 @@ pub fn record(
     }
 }
 
-/// The search of the lesson on the user's own data: a query of a file, or else a row of the cloud.
+/// The search of the lesson on the user's own data: of a query in a file, or else of a row of the cloud.
 pub fn own(cloud: Arc<crate::cloud::PointCloud>, row: usize, question: ExplorerProblem) -> Own {
     let order = question.order;
     match question.query {
@@ -115,20 +115,20 @@ mod tests {
     use crate::lesson::fault::FAULTS;
 
     #[test]
-    fn a_gpu_that_cannot_record_leaves_what_its_twin_recorded() {
+    fn recording_falls_back_to_the_twin_without_a_gpu() {
         let takes = player("sort").takes;
         let why =
             EngineError::Unavailable { engine: EngineId::new("cuda"), why: "NVRTC is missing".to_owned() };
         let (by_twin, instead) = or_twin(Err(why.into()), takes.clone()).expect("the twin's takes");
         assert!(Arc::ptr_eq(&by_twin[0].recording, &takes[0].recording));
         assert!(instead.is_some_and(|why| why.ends_with("NVRTC is missing")));
-        let error = or_twin(Err(LessonError::Answers { rank: 3 }), takes)
-            .expect_err("another answer is no matter of what is there");
+        let error =
+            or_twin(Err(LessonError::Answers { rank: 3 }), takes).expect_err("a wrong answer is an error");
         assert!(matches!(error, LessonError::Answers { rank: 3 }));
     }
 
     #[test]
-    fn what_is_chosen_is_made() {
+    fn the_chosen_fault_is_injected() {
         let player = player("buffer");
         let made = |breaking| {
             let takes =
@@ -141,7 +141,7 @@ mod tests {
 
     /// In every lesson of the kernel, any draw gives a fault that can be found.
     #[test]
-    fn what_is_to_be_found_breaks_something() {
+    fn bug_hunts_always_break_a_step() {
         for id in ["sort", "merge", "buffer"] {
             let player = player(id);
             let mut found = HashSet::new();

@@ -54,7 +54,7 @@ impl What {
     }
 }
 
-/// A key that is dragged vertically: its point moves away from the query or towards it.
+/// A key that is dragged vertically, which moves its point away from the query or towards it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HeldKey {
     row: u32,

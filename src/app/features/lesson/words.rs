@@ -116,7 +116,7 @@ fn bucket_words(bucket: u32, buckets: &Buckets) -> String {
 fn slot_words(slot: u32, recording: &Recording, state: &State) -> String {
     let key = state.buffer[slot as usize];
     match state.stage {
-        // The buffer holds the intermediate result.
+        // During sort and merge, the buffer holds the intermediate result.
         Stage::Sort | Stage::Merge => {
             format!("Slot {slot}, of the intermediate result\n{}", key_words(key, recording))
         }
@@ -192,7 +192,7 @@ mod tests {
     use crate::lesson::{Level, Mark};
 
     #[test]
-    fn everything_that_can_be_pointed_at_has_words_at_every_step() {
+    fn every_target_has_a_description_at_every_step() {
         for id in ["wide", "buffer", "order", "not-looking", "warp-select", "radix-select"] {
             let mut player = player(id);
             (player.whole, player.level) = (true, Level::Lane);
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn words_have_the_recorded_values() {
+    fn descriptions_show_the_recorded_values() {
         let mut player = player("search");
         player.level = Level::Lane;
         player.next_mark(Mark::Merge);

@@ -69,7 +69,7 @@ impl App {
     }
 
     fn grab(&mut self) {
-        // A pending snap ends where the query is now.
+        // A new drag begins where the query is, so a pending snap is dropped.
         self.jobs.stop(&SNAP);
         let session = &mut self.session;
         session.live.before = Some(Before {
@@ -187,7 +187,7 @@ impl App {
         }
     }
 
-    /// Queries again if the answer is for a different problem than the fields'.
+    /// Queries again if the fields describe a different problem than the answer's.
     pub(in crate::app) fn ask_anew(&mut self) {
         let (Some(picked), Some(cloud)) = (self.session.picked, self.session.cloud.clone()) else { return };
         // Invalid fields show their own errors.
@@ -298,7 +298,7 @@ impl App {
             // The status line names a device that failed.
             self.session.log.warn(About::Run, fallback.clone());
         } else {
-            // Without a device it is not news: the status line has a label for it.
+            // A missing device is not news: the status line has a label for it.
             self.session.log.list(Level::Info, fallback.clone());
         }
     }
@@ -502,9 +502,9 @@ pub(in crate::app) fn same_question(a: &RunSpec, b: &RunSpec) -> bool {
     question(a) == question(b)
 }
 
-// Snapping: which row the dragged query moves to, either the one drawn nearest to the pointer or the next in
-// the direction of an arrow key. With many rows a thread searches, one search at a time, each for the latest
-// pointer position.
+// Snapping moves the dragged query to a row: the one drawn nearest to the pointer, or the next in the
+// direction of an arrow key. With many rows, a thread searches for the latest pointer position, one search at
+// a time.
 
 /// A running search for the row to snap to.
 #[derive(Default)]
@@ -564,7 +564,7 @@ impl App {
         result: Outcome<Option<u32>>,
     ) {
         if !self.session.live.is_held() {
-            // The drag was cancelled, or the query is another one.
+            // The drag was cancelled, or another query was picked.
             return;
         }
         match result {

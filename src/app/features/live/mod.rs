@@ -188,7 +188,7 @@ fn coordinates(cloud: &PointCloud, camera: &PlaneCamera, axes: [usize; 2], at: [
 /// Maximum number of dimensions with fields.
 const MOST: usize = 3;
 
-/// A coordinate with all its digits, but no more than its f32 source has.
+/// A coordinate with as many digits as it needs: as f32 if that is exact.
 fn typed(value: f64) -> String {
     let short = value as f32;
     if f64::from(short) == value { short.to_string() } else { value.to_string() }
@@ -264,7 +264,7 @@ mod tests {
     use crate::progress::Silent;
 
     #[test]
-    fn the_hint_covers_neither_the_mark_nor_the_lens_nor_the_notes() {
+    fn the_hint_avoids_the_query_mark_lens_and_notes() {
         let rect = Rect::from_min_size(Pos2::ZERO, vec2(400.0, 300.0));
         for y in 0..=300 {
             let (mark, height) = (pos2(100.0, y as f32), 14.0);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn places_have_the_digits_that_the_screen_can_tell_apart() {
+    fn coordinates_are_rounded_to_screen_resolution() {
         let cloud = cloud(10, 2, 1);
         let rect = Rect::from_min_size(pos2(0.0, 0.0), vec2(400.0, 400.0));
         let camera =
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn arrow_keys_go_to_the_row_that_way() {
+    fn arrow_keys_move_to_the_next_row_in_that_direction() {
         let cloud = cloud(300, 3, 2);
         let axes = [0, 2];
         let at = place(&cloud, 5, axes);
@@ -297,6 +297,6 @@ mod tests {
         assert!(place(&cloud, to(Some([0.0, 8.0])).expect("there are rows above") as usize, axes)[1] > at[1]);
         assert_eq!(to(None), Some(5));
         let far_right = Target { axes, at: [9.0, 0.0], way: Some([1.0, 0.0]) };
-        assert_eq!(far_right.row(&cloud, &Silent), None, "there is nothing that way");
+        assert_eq!(far_right.row(&cloud, &Silent), None, "no row in that direction");
     }
 }

@@ -13,7 +13,7 @@ use crate::run::analysis::TheoryCurve;
 /// If answers are this fast, they follow sliders and fields continuously.
 const SHORT: Duration = Duration::from_millis(100);
 
-/// n × d up to which answers are assumed to be fast before one is measured.
+/// Maximum n × d for which answers are assumed to be fast before one is measured.
 const SURELY_SHORT: usize = 20_000_000;
 
 /// The state before a drag.
@@ -31,8 +31,8 @@ pub struct Live {
     /// The query as a cloud of one row, if it is at arbitrary coordinates ([`Picked::Coordinates`]).
     pub place: Option<Arc<PointCloud>>,
     pub before: Option<Before>,
-    /// Whether the user chose the query, so that it outlasts the next run, which otherwise shows one of its
-    /// own.
+    /// Whether the user chose the query. It then outlasts the next run, which otherwise shows one of its own
+    /// queries.
     pub chosen: bool,
     /// How often the query was grabbed, typed or picked.
     pub(in crate::app) choices: u64,
@@ -138,10 +138,10 @@ mod tests {
     use crate::app::testing::cloud;
 
     #[test]
-    fn what_is_short_is_measured_once_it_can_be() {
+    fn short_queries_are_judged_by_measured_time() {
         let cloud = cloud(100, 2, 1);
         let mut live = Live::default();
-        assert!(live.is_short(&cloud), "so few points");
+        assert!(live.is_short(&cloud), "small clouds are assumed to be fast");
         live.took = Some(Duration::from_millis(250));
         assert!(!live.is_short(&cloud));
         live.took = Some(Duration::from_millis(5));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_settled_query_waits_for_nobody() {
+    fn settled_queries_do_not_wait() {
         let mut live =
             Live { asked: 5, wanted: 3, replied: 3, typed: Some(vec!["1".to_owned()]), ..Live::default() };
         assert!(live.is_waiting());

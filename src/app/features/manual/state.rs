@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_have_titles_and_lead_to_one_another() {
+    fn documents_have_titles_and_valid_links() {
         for document in DOCUMENTS.iter() {
             assert!(!document.title.ends_with(".md") && !document.text.contains("\n!["), "{}", document.path);
             for target in targets(&document.text) {
@@ -169,13 +169,13 @@ mod tests {
         let overview = &DOCUMENTS[named("README.md").expect("the overview")];
         assert!(
             targets(&overview.text).any(|target| target == "docs/formats.md"),
-            "the overview leads to the formats"
+            "the overview links to the formats"
         );
-        assert_eq!(DOCUMENTS[0].path, "docs/tour.md", "what one can do comes first");
+        assert_eq!(DOCUMENTS[0].path, "docs/tour.md", "the tour comes first");
     }
 
     #[test]
-    fn links_lead_from_where_they_stand() {
+    fn relative_links_resolve_from_their_document() {
         assert_eq!(resolved("formats.md#runs", "docs/tour.md").as_deref(), Some("docs/formats.md"));
         assert_eq!(resolved("../README.md", "docs/tour.md").as_deref(), Some("README.md"));
         assert_eq!(resolved("docs/tour.md", "README.md").as_deref(), Some("docs/tour.md"));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_read_before_comes_back() {
+    fn opening_a_document_records_the_previous_one() {
         let mut manual = Manual::default();
         manual.open(3);
         manual.open(3);

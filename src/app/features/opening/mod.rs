@@ -157,7 +157,7 @@ mod tests {
     use crate::progress::Silent;
 
     #[test]
-    fn a_label_in_a_file_without_headings_is_told_from_a_height_in_one_that_has_them() {
+    fn label_guessing_needs_a_file_without_headers() {
         let folder = folder();
         let rows: String = (0..60)
             .map(|at| {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_in_the_middle_and_alone() {
+    fn the_first_query_is_central_and_distinct() {
         assert_eq!(first_query(&cloud_of(&["x"], &(0..101).map(f64::from).collect::<Vec<_>>())), 50);
         // Fifty equal rows in the middle, others around them.
         let values: Vec<f64> =
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_rows_are_equal_it_is_one_of_them() {
+    fn the_first_query_exists_for_identical_rows() {
         assert_eq!(first_query(&cloud_of(&["x"], &[2.0; 7])), 0);
         assert_eq!(first_query(&cloud_of(&["x"], &[2.0])), 0);
     }

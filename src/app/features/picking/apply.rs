@@ -13,8 +13,8 @@ use crate::app::prelude::*;
 use crate::cloud::formats::FormatError;
 use crate::progress::Silent;
 
-/// Maximum distance of a click from a point, in screen points. Beyond it, also in Plane, the click is on
-/// empty ground, and does not pick a point across the pane or out of sight.
+/// Maximum distance of a click from a point, in screen points. A click farther away is on empty ground, in
+/// Plane too, so it never picks a point across the pane or out of sight.
 const REACH: f64 = 24.0;
 
 /// The same for hovering, and for a double click, which may also mean empty ground.

@@ -16,11 +16,11 @@ type Key = (*const PointCloud, Vec<u32>);
 pub struct Lookup {
     /// The weak pointer keeps the cloud's address from being reused.
     known: HashMap<Key, (Weak<PointCloud>, Arc<RowColumns>)>,
-    /// Cells added to `known` since it was last emptied.
+    /// Number of cells added to `known` since it was last emptied.
     kept: usize,
     /// The rows being read.
     reading: Option<(Arc<PointCloud>, Vec<u32>)>,
-    /// Positions in the text file that was read last.
+    /// Known positions of records in the text file that was read last.
     marks: Arc<Marks>,
 }
 
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_is_read_once_and_kept() {
+    fn records_are_read_once_and_cached() {
         let folder = folder();
         let path = file_in(&folder, "towns.csv", "name,x,y,people\nAda,1,2,30\nBor,nan,4,50\nCis,5,6,70\n");
         let cloud = Arc::new(read_cloud(&path, "x,y"));
@@ -170,7 +170,7 @@ mod tests {
         std::fs::remove_file(&path).expect("the file");
         assert!(
             lookup.ask(&cloud, &[1]).is_none() && !lookup.is_reading(&cloud, &[1]),
-            "what is known is not read again"
+            "cached rows are not read again"
         );
         look(&mut lookup, &cloud, &[1, 0]);
         assert!(matches!(
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn another_state_of_the_file_is_told_and_not_shown() {
+    fn changed_files_are_reported() {
         let folder = folder();
         let path = file_in(&folder, "towns.csv", "name,x,y\nAda,1.1,2\nBor,3,4\nCis,5,6\n");
         let cloud = Arc::new(read_cloud(&path, "x,y"));
@@ -195,13 +195,13 @@ mod tests {
         let why =
             format!("the file has changed since its points were read; load it again: {}", path.display());
         assert_eq!((found(&[0]), found(&[2, 1])), (Err(why.clone()), Err(why)));
-        assert!(found(&[1]).is_ok(), "which is where it was");
+        assert!(found(&[1]).is_ok(), "row 1 is unchanged");
         std::fs::write(&path, "y,people,x\n2,30,1.1\n4,50,3\n6,70,5\n8,90,7\n").expect("a file");
         assert_eq!(found(&[2, 0]).expect("columns").rows, [[Cell::Number(70.0)], [Cell::Number(30.0)]]);
     }
 
     #[test]
-    fn clouds_of_one_file_have_columns_of_their_own() {
+    fn clouds_of_one_file_have_separate_columns() {
         let folder = folder();
         let path = file_in(&folder, "pairs.csv", "x,y,u,v\n1,2,3,4\n5,6,7,8\n");
         let clouds = ["x,y", "u,v"].map(|columns| Arc::new(read_cloud(&path, columns)));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_has_an_end() {
+    fn the_cache_is_bounded() {
         let folder = folder();
         let path = folder.path().join("wide.csv");
         let line = |cell: &dyn Fn(usize) -> String| (0..9000).map(cell).collect::<Vec<_>>().join(",");

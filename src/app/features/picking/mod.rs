@@ -157,7 +157,7 @@ const CORNERS: usize = 200;
 /// Benchmarks clicks, drags from row to row, rectangles and lassos in a cloud, `times` each, at positions
 /// spread over the pane.
 ///
-/// Selections are timed with the facts that the window shows, their ranges.
+/// The time of a selection includes computing the ranges that the window shows.
 pub fn measure(cloud: &Arc<PointCloud>, times: usize) -> Vec<PickTimes> {
     let rect = Rect::from_min_size(Pos2::ZERO, vec2(1280.0, 800.0));
     let scene = Scene::of(Arc::clone(cloud), None, None, std::iter::empty());
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn many_rows_are_searched_as_few_are() {
+    fn parallel_search_matches_a_linear_scan() {
         // More than FEW, so that the search is parallel.
         let cloud = cloud(FEW + 40_000, 3, 11);
         for space in [false, true] {
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn in_space_a_click_takes_the_nearest_to_the_eye_and_a_region_takes_all() {
+    fn clicks_in_space_pick_the_front_point_and_regions_pick_all() {
         let cloud = cloud(5_000, 3, 4);
         let sight = sight(Arc::clone(&cloud), true);
         let Eye::Space(camera, axes) = sight.eye else { panic!("Space's") };
@@ -281,11 +281,11 @@ mod tests {
         assert!(under.iter().all(|&row| place(picked).1 <= place(row).1));
         let region = Region::Rectangle(Rect::from_center_size(pointer, vec2(8.0, 8.0)));
         let (rows, _) = Within { sight, region }.rows_and_queries(&Silent);
-        assert!(under.iter().all(|row| rows.contains(row)), "also those behind");
+        assert!(under.iter().all(|row| rows.contains(row)), "including hidden ones");
     }
 
     #[test]
-    fn nothing_is_picked_out_of_reach() {
+    fn points_out_of_reach_are_not_picked() {
         let sight = sight(cloud(3, 2, 1), false);
         let far = (0..3)
             .filter_map(|row| sight.eye.screen(sight.scene.data(), row))
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_sight_is_not_picked() {
+    fn points_outside_the_pane_are_not_picked() {
         let cloud = cloud(400, 3, 9);
         let whole = PlaneCamera::new(rect(), None, &cloud, [0, 1]);
         let window = PlaneWindow { units_per_point: whole.window.units_per_point / 4.0, ..whole.window };
@@ -315,7 +315,7 @@ mod tests {
                 let Some(Picked::Row(row)) = sight.nearest(pointer, f64::INFINITY, &Silent) else {
                     panic!("a row")
                 };
-                let place = eye.screen(&cloud, row as usize).expect("before the eye");
+                let place = eye.screen(&cloud, row as usize).expect("in front of the eye");
                 assert!(
                     rect().expand(4.5).contains(place),
                     "{place:?} from {pointer:?} in {}",
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_timed_finds_something() {
+    fn timed_searches_return_rows() {
         for times in measure(&cloud(3_000, 3, 1), 3) {
             assert!(times.found > 0 && times.milliseconds.len() == 3, "{times:?}");
             assert!(times.found == 1 || (10..2_000).contains(&times.found), "{times:?}");

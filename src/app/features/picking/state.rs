@@ -81,13 +81,13 @@ pub enum PickAction {
 /// Other columns of rows, or why they are unavailable.
 pub type RowColumns = Result<Others, String>;
 
-/// Other columns of rows: those that are not axes.
+/// Columns of rows that are not axes.
 #[derive(Clone, Debug)]
 pub struct OtherColumns {
     /// The cloud that `rows` index.
     pub cloud: Arc<PointCloud>,
     pub rows: Vec<u32>,
-    /// In the same order.
+    /// The other columns, in the order of `rows`.
     pub found: Arc<RowColumns>,
 }
 
@@ -263,8 +263,8 @@ impl Region {
 /// A closed outline. Places with a nonzero winding number are inside, so a lasso that crosses itself has a
 /// hole only where the windings cancel.
 ///
-/// Of places exactly on the outline, those on its left side are inside and those on its right are outside:
-/// two adjacent lassos never share a point or miss one between them.
+/// Places exactly on the outline are inside on its left side and outside on its right side. Therefore two
+/// adjacent lassos never share a point or miss one between them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lasso {
     bounds: Rect,
@@ -273,7 +273,7 @@ pub struct Lasso {
 }
 
 impl Lasso {
-    /// From its corners; fewer than three enclose nothing.
+    /// A lasso with these corners; fewer than three enclose nothing.
     pub fn new(corners: &[Pos2]) -> Self {
         let bounds = Rect::from_points(corners);
         let count = corners.len().clamp(1, 256);
@@ -329,7 +329,7 @@ mod tests {
     use crate::cloud::{Column, Source, Table};
 
     #[test]
-    fn axes_are_not_kept_nor_more_than_there_is_room_for() {
+    fn cached_columns_exclude_axes_and_fit_the_limit() {
         let (axes, total, rows) = (3000, 3000, 1024);
         let name = |at: usize| Column { name: format!("c{at}") };
         let table = Table { columns: (0..axes).map(|at| name(2 * at)).collect(), values: vec![0.5; axes] };
@@ -342,7 +342,7 @@ mod tests {
             Others::of(&cloud, Records { columns: columns.clone(), rows: (0..rows).map(row).collect() });
         assert_eq!((others.total, others.columns.len()), (total, 127));
         assert!(others.size() <= MOST && others.rows.len() == rows);
-        assert!(others.rows.iter().all(|row| row.capacity() == 127), "without the room of the axes");
+        assert!(others.rows.iter().all(|row| row.capacity() == 127), "without spare capacity for the axes");
         assert_eq!((&*others.columns[126], &others.rows[1023][126]), ("c253", &Cell::Number(10_230_253.0)));
         let one = Others::of(&cloud, Records { columns: columns.clone(), rows: vec![row(7)] });
         assert_eq!(
@@ -378,7 +378,7 @@ mod tests {
         #![proptest_config(ProptestConfig { max_global_rejects: 1 << 16, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_place_inside_is_gone_around(
+        fn lasso_containment_matches_the_winding_number(
             corners in prop::collection::vec(place(), 3..40),
             x in 0..24i32,
             y in 0..24i32,
@@ -393,7 +393,7 @@ mod tests {
         }
 
         #[test]
-        fn two_side_by_side_share_nothing_and_lose_nothing(
+        fn adjacent_lassos_partition_their_union(
             a in place(),
             b in place(),
             c in place(),
@@ -411,7 +411,7 @@ mod tests {
         }
 
         #[test]
-        fn the_sense_and_the_first_corner_do_not_matter(
+        fn lasso_direction_and_start_do_not_matter(
             corners in prop::collection::vec(place(), 3..20),
             at in place(),
             by in 0usize..20,
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn rectangles_have_their_edges_and_nothing_encloses_nothing() {
+    fn rectangles_include_edges_and_degenerate_lassos_are_empty() {
         let rectangle = Region::Rectangle(Rect::from_two_pos(pos2(1.0, 1.0), pos2(3.0, 2.0)));
         assert!(
             rectangle.contains(pos2(1.0, 1.0))

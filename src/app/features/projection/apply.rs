@@ -66,8 +66,8 @@ impl App {
         })
     }
 
-    /// Sets the views of Plane and Space: at once or, since axes refer to the directions of the chosen
-    /// projection, when it is shown.
+    /// Sets the views of Plane and Space. While the chosen projection is pending, axes and position wait for
+    /// it, because axes refer to its directions.
     pub(in crate::app) fn set_views(&mut self, plane: PlaneView, space: SpaceView) {
         let shown = self.session.projected.as_ref().map(|shown| shown.view);
         if shown == self.wanted_projection() {
@@ -161,7 +161,7 @@ impl App {
         self.back_to_shown();
     }
 
-    /// Resets the choice to what is shown.
+    /// Resets the choice to the projection shown.
     fn back_to_shown(&mut self) {
         self.handles.projecting.awaited = None;
         self.state.projection =

@@ -149,11 +149,11 @@ mod tests {
 
     fn pca(cloud: &Arc<PointCloud>, queries: Option<Arc<PointCloud>>) -> Projected {
         let view = ProjectionView { kind: ProjectionKind::Pca, seed: 0 };
-        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("nobody cancels")
+        Projected::new(view, Arc::clone(cloud), queries, &Silent).expect("not cancelled")
     }
 
     #[test]
-    fn a_picture_has_the_rows_of_its_cloud() {
+    fn projections_cover_every_row() {
         let cloud = stretched(500, [0.1, 5.0, 0.2, 1.0]);
         let queries = stretched(20, [0.1, 5.0, 0.2, 1.0]);
         let projected = pca(&cloud, Some(Arc::clone(&queries)));

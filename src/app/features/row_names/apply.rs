@@ -36,7 +36,7 @@ pub static NAMES: Kind<App, Arc<RowNames>, Result<Option<String>, FormatError>> 
 pub static SEARCH: Kind<App, (), ()> = Kind::new(Slot::Search, "search", |_, (), _| {});
 
 impl App {
-    /// Starts reading names for the finder, and for *Why row* if the text is not a number.
+    /// Starts reading names once the finder or the field of *Why row* contains letters.
     fn want_names(&mut self) {
         let named = |typed: &str| typed.contains(char::is_alphabetic);
         let typed = self.session.finder.as_ref().is_some_and(|finder| named(&finder.text))

@@ -13,7 +13,7 @@ struct Names {
     all: String,
     /// Ends of name and label.
     ends: Vec<[usize; 2]>,
-    /// Set when reading has ended: why rows are missing, if any are.
+    /// Set when reading has ended; the inner option says why rows are missing.
     ended: Option<Option<String>>,
 }
 
@@ -225,19 +225,19 @@ mod tests {
     }
 
     #[test]
-    fn who_is_called_so_comes_first_then_who_begins_so() {
+    fn exact_matches_precede_prefix_matches() {
         assert_eq!(find("springfield"), [1, 3, 0]);
         assert_eq!(find("spring"), [1, 3, 5, 0]);
         assert_eq!(find("Springfield, IL"), [1]);
         assert_eq!(
             (find("field oh"), find("ia"), find("zzz"), find("")),
             (vec![0], vec![], vec![], vec![]),
-            "a kind alone names nobody"
+            "a label alone does not name a row"
         );
     }
 
     #[test]
-    fn one_row_is_meant_or_it_is_said_why_not() {
+    fn ambiguous_names_are_explained() {
         let row = |typed: &str| places().row_of(typed);
         assert_eq!((row(" ames "), row("Springfield, mo")), (Ok(2), Ok(3)));
         assert_eq!(
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_goes_on_where_it_was_and_says_how_far_it_is() {
+    fn name_searches_resume_and_report_progress() {
         let names = RowNames::new(cloud(100_000, 1, 1), [Some("name".to_owned()), None]);
         let block = |rows: std::ops::Range<u32>| rows.map(|row| format!("place {row}")).collect::<Vec<_>>();
         let push = |rows| names.push(block(rows).iter().map(|name| [name.as_str(), ""]));

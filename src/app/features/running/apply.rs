@@ -203,7 +203,7 @@ impl App {
             Some(Picked::Row(row)) if let Some(query) = self.session.query_of_row(row) => Some(query),
             Some(Picked::Query(query)) if self.session.picked_point().is_some() => Some(query),
             Some(Picked::Coordinates) => None,
-            // But if the user listed the queries as rows, coordinates or a file, one of them is shown.
+            // If the user listed the queries as rows, coordinates or a file, one of them is shown instead.
             Some(Picked::Row(_)) if chosen && !named => None,
             _ => {
                 self.pick_query(0);
@@ -265,7 +265,7 @@ mod tests {
     use crate::app::testing::record;
 
     #[test]
-    fn a_file_named_from_its_folder_is_the_same_file() {
+    fn relative_and_absolute_paths_match() {
         let record = record();
         let table = crate::cloud::Table {
             columns: vec![crate::cloud::Column { name: "x".to_owned() }],

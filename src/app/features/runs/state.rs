@@ -119,7 +119,7 @@ pub struct KeptRun {
     pub run: LoadedRun,
     /// The spread of its total search times over repeats.
     pub search: Spread,
-    /// The recording that it was opened from.
+    /// The recording that the run was opened from.
     pub from: Option<PathBuf>,
     /// Whether the user started the run here and it is in no file.
     pub unsaved: bool,
@@ -162,7 +162,7 @@ impl RunList {
         self.runs.iter().find(|run| run.run.record().is_some_and(|known| Arc::ptr_eq(known, record)))
     }
 
-    /// The run in the list that equals one of a recording.
+    /// The run in the list that equals a run of a recording.
     pub fn same(&self, run: &LoadedRun) -> Option<RunId> {
         let same = |kept: &&KeptRun| {
             let known = &kept.run;
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn every_run_has_a_name_of_its_own() {
+    fn run_names_are_unique() {
         let (mut list, records) = list(3);
         let names: Vec<&str> = list.runs().iter().map(|run| run.name.as_str()).collect();
         assert_eq!(
@@ -424,14 +424,14 @@ mod tests {
     }
 
     #[test]
-    fn the_oldest_go_first_and_pinned_shown_and_compared_ones_stay() {
+    fn trimming_removes_the_oldest_unprotected_runs() {
         let (mut list, records) = list(6);
         list.pin(1, true);
         list.choose(3);
         assert_eq!(list.trim_to(4, usize::MAX, Some(&records[1])).len(), 2);
         assert_eq!(ids(&list), [1, 2, 3, 6]);
         assert!(list.trim_to(1, usize::MAX, Some(&records[1])).len() == 1 && ids(&list) == [1, 2, 3]);
-        assert!(list.trim_to(1, 0, Some(&records[1])).is_empty(), "what must stay stays, however large");
+        assert!(list.trim_to(1, 0, Some(&records[1])).is_empty(), "protected runs stay regardless of size");
     }
 
     #[test]
@@ -446,7 +446,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deleted_run_comes_back_where_it_was() {
+    fn deleted_runs_are_restored_in_place() {
         let (mut list, _) = list(3);
         list.choose(2);
         list.delete(2);
@@ -458,14 +458,14 @@ mod tests {
     }
 
     #[test]
-    fn runs_are_unsaved_until_a_file_has_them() {
+    fn runs_are_unsaved_until_written() {
         let (mut list, _) = list(3);
-        assert_eq!(list.unsaved(), 0, "nobody asked for them");
+        assert_eq!(list.unsaved(), 0, "the user did not start them");
         list.note_unsaved(1);
         list.note_unsaved(3);
         assert_eq!(list.unsaved(), 2);
         list.delete(3);
-        assert_eq!(list.unsaved(), 1, "what was deleted is not missed");
+        assert_eq!(list.unsaved(), 1, "deleted runs do not count");
         list.note_saved(&[2, 3]);
         list.restore();
         assert_eq!(list.unsaved(), 1);
@@ -474,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn two_are_compared() {
+    fn at_most_two_runs_are_compared() {
         let (mut list, _) = list(4);
         list.choose(1);
         assert!(list.pair().is_none());
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_run_is_known_again() {
+    fn identical_runs_are_recognised() {
         let (list, records) = list(1);
         assert_eq!(list.same(&LoadedRun::Whole(Arc::new(RunRecord::clone(&records[0])))), Some(1));
         let mut other = RunRecord::clone(&records[0]);

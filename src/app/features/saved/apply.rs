@@ -53,7 +53,7 @@ pub static FEATURE: Feature = Feature {
 };
 
 impl App {
-    /// Saves into the session's file; asks if there is none, or if it belongs to other data.
+    /// Saves into the session's file. Asks for one if there is none, or if it belongs to other data.
     fn save_session_again(&mut self) {
         match self.session_file().filter(|file| file.is_of(self.session.cloud.as_deref())).cloned() {
             None => self.start_export(ExportKind::Session),
@@ -329,7 +329,7 @@ impl App {
         }
     }
 
-    /// The follow-up to loading a source: restore the session that waits for it, if any.
+    /// The follow-up to loading a source: restores the session that waits for it, if any.
     pub(in crate::app) fn after_load(&mut self, source: &Source) -> Then {
         let waits = |saved: &SavedSession| {
             saved.cloud.as_ref().is_some_and(|cloud| data_file(&cloud.source) == data_file(source))
@@ -488,7 +488,7 @@ mod tests {
     use crate::app::testing::cloud;
 
     #[test]
-    fn what_is_read_again_is_named_and_can_be_stopped() {
+    fn slow_rechecks_are_shown_and_can_be_cancelled() {
         let mut window = Harness::builder().with_size([1280.0, 800.0]).build_eframe(|cc| {
             App::bare(cc, State { hints: false, ..State::default() }).expect("a thread for the worker")
         });
@@ -509,7 +509,7 @@ mod tests {
         window.step();
         assert!(
             window.query_by_label_contains("Reading large.csv again").is_none(),
-            "what takes a moment is not worth a word"
+            "short tasks are not shown"
         );
         waiting.recv().expect("it goes on");
         window.state_mut().jobs.began(Slot::Check, Instant::now() - NOTICED);

@@ -133,14 +133,14 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_written_while_it_was_read_is_not_known() {
+    fn files_modified_near_the_read_are_not_trusted() {
         let at = |secs| UNIX_EPOCH + Duration::from_secs(secs);
         let file = FileState { bytes: 1, modified: Duration::from_secs(100) };
         assert_eq!([99, 100, 102, 103].map(|secs| file.is_before(at(secs))), [false, false, false, true]);
     }
 
     #[test]
-    fn it_reads_back() {
+    fn sessions_round_trip() {
         let saved = saved();
         assert_eq!(
             (saved.query.clone(), saved.rank, saved.shown.is_some()),
@@ -155,10 +155,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_as_at_the_first_start_and_what_is_foreign_says_so() {
+    fn missing_fields_default_and_foreign_files_are_rejected() {
         let least =
             SavedSession::read(br#"{"schema_version": 1, "saved_unix": 0, "points": true, "later": 1}"#)
-                .expect("fields may come and go");
+                .expect("missing and unknown fields are allowed");
         assert_eq!((least.query, least.view), (None, SavedView::default()));
         let why = |text: &str| SavedSession::read(text.as_bytes()).expect_err("no session");
         assert!(why("{").contains("EOF"));

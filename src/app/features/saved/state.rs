@@ -37,7 +37,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct SavedSession {
     /// [`SCHEMA_VERSION`] of the program that wrote it.
     pub schema_version: u32,
-    /// When it was written, in seconds since 1970 UTC.
+    /// Time of writing, in seconds since 1970 UTC.
     pub saved_unix: u64,
     /// Whether the recording should contain the points of its clouds.
     pub points: bool,
@@ -81,7 +81,7 @@ pub struct SavedCloud {
 pub enum SavedQuery {
     /// A row of the cloud.
     Row(u32),
-    /// A query of the run shown, if queries come from a file of their own.
+    /// A query of the run shown, if queries come from a separate file.
     Query(usize),
     /// Free coordinates, in the units of the data's file.
     #[serde(rename = "place")]
@@ -163,7 +163,7 @@ pub struct Share {
     pub of: Layout,
 }
 
-/// Shares that leave room for other tiles.
+/// Allowed shares, which leave room for other tiles.
 const SHARES: std::ops::RangeInclusive<f32> = 0.05..=20.0;
 
 fn sane(share: f32) -> f32 {
@@ -399,7 +399,7 @@ mod tests {
     use crate::app::testing::cloud;
 
     #[test]
-    fn a_tree_comes_back_as_it_was() {
+    fn layouts_round_trip() {
         let mut tree = default_layout();
         tree.make_active(|_, tile| matches!(tile, Tile::Pane(PaneKind::Runs)));
         for tree in [tree, single_layout(PaneKind::Log)] {
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_that_makes_no_sense_is_mended() {
+    fn invalid_layouts_are_repaired() {
         let pane = |kind| Layout::Pane(kind);
         let share = |share, of| Share { share, of };
         let twice = Layout::Row(vec![
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pane_that_a_layout_has_not_is_added_among_the_tabs_where_it_is_at_first() {
+    fn missing_panes_are_added_to_their_default_tabs() {
         for pane in PaneKind::ALL {
             let mut tree = without(default_layout(), *pane);
             add_pane(&mut tree, *pane);
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_strip_among_tabs_is_one_with_them() {
+    fn nested_tabs_are_flattened() {
         use PaneKind::{Analysis, Log, Plane, Runs, Space};
         let panes = |kinds: &[PaneKind]| kinds.iter().map(|&kind| Layout::Pane(kind)).collect::<Vec<_>>();
         let inmost = Layout::Tabs { children: panes(&[Log, Runs]), front: 1 };
@@ -487,7 +487,7 @@ mod tests {
     }
 
     #[test]
-    fn tabs_are_made_where_there_are_none() {
+    fn tabs_are_created_when_missing() {
         use PaneKind::{Analysis, Log, Neighbors, Plane};
         let tabs =
             |beside| Layout::Tabs { children: vec![Layout::Pane(beside), Layout::Pane(Analysis)], front: 0 };
@@ -519,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_back() {
+    fn ranges_round_trip() {
         let numbers = [0, 1, 2, 7, 9, 10];
         let ranges = Ranges::of(numbers);
         assert_eq!(serde_json::to_string(&ranges).expect("plain data"), "[[0,2],[7,7],[9,10]]");
@@ -530,14 +530,14 @@ mod tests {
     }
 
     #[test]
-    fn what_no_selection_writes_makes_no_more_numbers_than_there_are() {
+    fn hostile_ranges_are_clipped_to_the_valid_numbers() {
         let hostile = Ranges(vec![(5, 2), (3, u64::MAX), (3, 3), (0, u64::MAX), (u64::MAX, u64::MAX)]);
         assert_eq!(hostile.below(6), [3, 4, 5]);
         assert_eq!(hostile.among([1, 2, 3, 4_000_000_000]), [3, 4_000_000_000]);
     }
 
     #[test]
-    fn what_cannot_be_shown_is_shown_as_at_the_first_start() {
+    fn invalid_views_fall_back_to_defaults() {
         let cloud = cloud(20, 2, 1);
         let window =
             |center: f64, units_per_point: f64| Some(PlaneWindow { center: [center, 0.0], units_per_point });
@@ -578,11 +578,11 @@ mod tests {
             plane: PlaneView { axes: [1, 0], window: window(0.1, 0.01), ..PlaneView::default() },
             ..SavedView::default()
         };
-        assert_eq!(whole.views(&cloud).0, whole.plane, "what can be shown stays");
+        assert_eq!(whole.views(&cloud).0, whole.plane, "valid views are kept");
     }
 
     #[test]
-    fn records_that_are_gone_are_no_queries() {
+    fn missing_records_are_not_selected() {
         use crate::cloud::{Column, Source, Table};
         let table =
             Table { columns: vec![Column { name: "x".to_owned() }], values: vec![1.0, f64::NAN, 2.0, 3.0] };
@@ -596,7 +596,7 @@ mod tests {
     }
 
     #[test]
-    fn a_projection_has_axes_of_its_own() {
+    fn projected_views_limit_the_axes() {
         let view = SavedView {
             plane: PlaneView { axes: [0, 3], ..PlaneView::default() },
             projection: ProjectionView { kind: ProjectionKind::Pca, seed: 0 },

@@ -196,7 +196,7 @@ impl App {
         let builds_on = how != How::Replace || matches!(change.what, Choice::Rest | Choice::Neighbors);
         match self.jobs.about_mut(&SELECT) {
             Some(selecting) if builds_on => selecting.waiting.push_back(change),
-            // A replaced change need not finish.
+            // The running change is replaced and need not finish.
             _ => self.change_selection(change, VecDeque::new(), false),
         }
     }

@@ -197,17 +197,21 @@ mod tests {
             record: Some(Arc::clone(record)),
             answered: None,
         };
-        change.apply(base, &Silent).expect("nobody cancels").0
+        change.apply(base, &Silent).expect("not cancelled").0
     }
 
     #[test]
-    fn each_choice_gives_its_rows_and_queries() {
+    fn choices_select_the_expected_rows_and_queries() {
         let record = record();
         let none = Selection::default();
         let all = after(&none, Choice::All, How::Replace, &record);
         assert_eq!((all.rows().len(), all.queries().len(), all.by()), (50, 3, "test"));
         let some = after(&none, Choice::Rows(vec![3, 7, 900]), How::Replace, &record);
-        assert_eq!((&some.rows()[..], &some.queries()[..]), (&[3, 7][..], &[0][..]), "row 900 is not there");
+        assert_eq!(
+            (&some.rows()[..], &some.queries()[..]),
+            (&[3, 7][..], &[0][..]),
+            "row 900 does not exist"
+        );
         let rest = after(&some, Choice::Rest, How::Replace, &record);
         assert_eq!((rest.rows().len(), &rest.queries()[..]), (48, &[1, 2][..]));
         assert_eq!(after(&rest, Choice::Rest, How::Replace, &record).rows(), some.rows());
@@ -242,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_of_merges_chooses_its_queries() {
+    fn a_range_of_merges_selects_its_queries() {
         let mut record = RunRecord::clone(&record());
         record.measured = measured([3, 7, 3]);
         let record = Arc::new(record);
@@ -264,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_of_their_own_file_are_selected_beside_rows() {
+    fn queries_from_a_separate_file_are_selected_independently() {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
         let record = Arc::new(record);

@@ -8,7 +8,7 @@ use crate::text;
 pub struct UnusableDialog {
     pub source: Source,
     pub unusable: Box<Unusable>,
-    /// The line of the first of them, in text files.
+    /// The line of the first unusable row, in text files.
     line: Option<u64>,
     /// The error to report if the user declines.
     pub error: String,
@@ -108,14 +108,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_named_with_why() {
+    fn unusable_rows_are_listed_with_reasons() {
         let asked = dialog(27, 140_056).expect("a question");
         assert_eq!(asked.question(), "27 of 140,056 rows cannot be used: open without them?");
         assert_eq!(
             asked.reasons(),
             ["row 3 (line 5): x is missing or NaN", "row 5,000: y is −∞", "and 25 more"]
         );
-        assert!(dialog(9, 9).is_none(), "nothing would be left");
+        assert!(dialog(9, 9).is_none(), "no usable rows");
     }
 
     #[test]

@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_walked_says_why() {
+    fn answers_without_a_walk_explain_why() {
         let shown = WalkView { shown: true, at: None };
         let why = |session: &Session| wanted(shown, session).err().unwrap_or_default();
         assert_eq!(why(&session(2, "bvh", Metric::L2)), "");
@@ -302,6 +302,9 @@ mod tests {
         assert!(why(&session(4, "bvh", Metric::L2)).contains("in 4 dimensions"));
         let unanswered = Session { answered: None, ..session(2, "bvh", Metric::L2) };
         assert!(why(&unanswered).starts_with("Click a point"));
-        assert!(wanted(WalkView::default(), &unanswered).is_ok_and(|walk| walk.is_none()), "nobody asked");
+        assert!(
+            wanted(WalkView::default(), &unanswered).is_ok_and(|walk| walk.is_none()),
+            "the walk is not shown"
+        );
     }
 }

@@ -139,7 +139,7 @@ fn reach(canvas: &Canvas<'_>, walked: &Walkthrough, region: usize) {
     }
 }
 
-/// The points of the visited leaf, distinguishing those nearer than the k-th neighbour.
+/// Draws the points of the visited leaf, and distinguishes those nearer than the k-th neighbour.
 pub fn points(canvas: &Canvas<'_>, walked: &Walkthrough, at: usize) {
     let radius = (canvas.point_size / 2.0).max(1.0) + 1.6;
     let cloud = &walked.of.record.cloud;
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_place_is_on_the_region_or_is_the_query() {
+    fn the_nearest_point_of_a_region_is_clamped() {
         let cube = Bounds::Box { low: [0.0; AXES], high: [1.0, 2.0, 0.0] };
         assert_eq!(nearest(&cube, [-1.0, 1.0, 0.0]), [0.0, 1.0, 0.0]);
         assert_eq!(nearest(&cube, [0.5, 0.5, 0.0]), [0.5, 0.5, 0.0]);
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_and_a_sphere_are_drawn_where_they_are() {
+    fn boxes_and_spheres_are_drawn_at_their_bounds() {
         let ctx = egui::Context::default();
         let drawn = |bounds: Bounds, flat: bool| {
             let mut areas = Vec::new();

@@ -48,7 +48,7 @@ impl Walked {
 pub struct Walkthrough {
     pub of: Answered,
     pub walk: Arc<Walk>,
-    /// False in an image that lies under the boxes.
+    /// False in an image drawn below the boxes.
     pub drawn: bool,
 }
 
@@ -67,7 +67,7 @@ impl Walkthrough {
         &self.walk.steps[at.min(self.last())]
     }
 
-    /// The region that a step is about, if any: sorting and the end have none.
+    /// The region of a step; `None` for sorting and for the end.
     pub fn region(&self, at: usize) -> Option<usize> {
         match self.step(at).event {
             Event::Opened { region, .. } | Event::Visited { region, .. } | Event::LeftOut { region, .. } => {
@@ -198,18 +198,18 @@ impl Walkthrough {
         text::digits(metric.distance(squared), 3) + &unit
     }
 
-    /// Whether boxes are in the coordinates drawn: for other metrics than L2 they bound unit vectors.
+    /// Whether boxes use the coordinates drawn. For metrics other than L2 they bound unit vectors.
     pub fn has_boxes(&self) -> bool {
         self.of.record.spec.metric == Metric::L2
     }
 
     /// The neighbour whose distance bounds the search. If the query's own row is excluded, the search finds
-    /// it in addition, so the row after the k-th in the search is the k-th neighbour.
+    /// one row more than k, and the last one is the k-th neighbour.
     fn kth(&self) -> String {
         format!("{} neighbour", text::ordinal(self.of.record.spec.k as u64))
     }
 
-    /// The shape of bounds, singular and plural.
+    /// The word for the regions' bounds, singular and plural.
     fn kind(&self) -> [&'static str; 2] {
         match self.walk.regions.first().map(|region| region.bounds) {
             Some(Bounds::Sphere { .. }) => ["sphere", "spheres"],
@@ -217,7 +217,7 @@ impl Walkthrough {
         }
     }
 
-    /// What contains points, singular and plural.
+    /// The word for regions with points, singular and plural.
     pub fn leaf(&self) -> [&'static str; 2] {
         match self.walk.regions.first().map(|region| region.part) {
             Some(Part::Cluster { .. }) => ["cluster", "clusters"],
@@ -228,7 +228,7 @@ impl Walkthrough {
     /// The name of a region at the beginning of a sentence.
     fn part(&self, region: usize) -> String {
         let number = |number: u32| text::thousands(u64::from(number));
-        // Only the root is opened in the step in which it is reached.
+        // Only the root is opened in the same step in which it is reached.
         let region = &self.walk.regions[region];
         match region.part {
             Part::Leaf { number: leaf } => format!("Leaf {}", number(leaf)),
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn every_step_is_told_in_a_sentence() {
+    fn steps_are_described_in_sentences() {
         let walked = walkthrough();
         let sentences: Vec<String> = (0..=walked.last()).map(|at| walked.sentence(at)).collect();
         assert_eq!(
@@ -333,12 +333,12 @@ mod tests {
             walked.facts(2)[..3],
             ["the box is at least 1.00 away", "4th neighbour at 2.00", "5 points looked at"]
         );
-        assert_eq!(walked.facts(4)[0], "4th neighbour at 1.50", "the last step is about no box");
+        assert_eq!(walked.facts(4)[0], "4th neighbour at 1.50", "the last step has no box");
     }
 
     /// A search of clusters: they are sorted, one is visited in two parts, another is pruned.
     #[test]
-    fn clusters_are_told_by_their_name() {
+    fn clusters_are_described_by_number() {
         let bounds = Bounds::Sphere { center: [0.0; AXES], radius: 1.0 };
         let cluster = |number, bound, settled, visited| Region {
             part: Part::Cluster { number },
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn a_view_beyond_the_end_shows_the_end() {
+    fn step_index_is_clamped_to_the_last_step() {
         let walked = walkthrough();
         let at = |at| walked.at(WalkView { shown: true, at });
         assert_eq!([at(None), at(Some(0)), at(Some(3)), at(Some(99))], [4, 0, 3, 4]);
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn the_points_of_a_visited_leaf_are_those_of_its_step() {
+    fn visited_leaves_list_the_points_of_their_step() {
         let walked = walkthrough();
         assert_eq!(walked.points(2).collect::<Vec<_>>(), [(1, false), (2, true)]);
         assert_eq!((walked.points(1).count(), walked.points(0).count()), (0, 3));

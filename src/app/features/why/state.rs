@@ -12,7 +12,7 @@ const AXES: usize = 3;
 
 #[derive(Clone, Debug, Default)]
 pub struct Why {
-    /// Its record number or name, as typed.
+    /// The row's record number or name, as typed.
     pub typed: String,
     pub told: Option<Told>,
 }
@@ -124,7 +124,7 @@ mod tests {
     use crate::app::testing::record;
 
     #[test]
-    fn a_row_is_typed_as_the_file_numbers_it() {
+    fn rows_are_typed_by_file_row_number() {
         let cloud = &record().cloud;
         assert_eq!(row_of(" 3 ", cloud, None), Ok(3));
         assert_eq!(row_of("three", cloud, None).unwrap_err(), "“three” is not a row number such as 12.");
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_follows_from_where_it_stands() {
+    fn explanations_depend_on_the_rank() {
         let answered = Answered { query: 0, record: record() };
         let (k, own) = (answered.record.spec.k, answered.row());
         let others = answered.neighbors().filter(|&(row, _)| row != own).collect::<Vec<_>>();

@@ -180,7 +180,7 @@ mod tests {
     use crate::app::model::commands::command::Mode;
 
     #[test]
-    fn no_two_commands_share_a_shortcut_in_a_mode() {
+    fn shortcuts_are_unique_within_a_mode() {
         for mode in [Mode::Explorer, Mode::Lesson] {
             let mut taken = HashMap::new();
             for command in Command::all().iter().copied().filter(|command| command.mode().is_in(mode)) {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn every_command_is_listed_once_and_says_what_it_does() {
+    fn commands_are_unique_and_have_tooltips() {
         for &command in Command::all() {
             assert_eq!(Command::all().iter().filter(|&&other| other == command).count(), 1);
             assert!(command.tooltip().ends_with('.'), "{command:?}");
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pane_has_its_command() {
+    fn every_pane_has_a_show_command() {
         for &pane in PaneKind::ALL {
             assert!(Command::Show(pane).text().ends_with(pane.title()));
         }

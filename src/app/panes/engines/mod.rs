@@ -191,7 +191,7 @@ pub fn page_ui(ui: &mut Ui, context: &mut PaneContext<'_>, engine: &Descriptor, 
     source_ui(ui, context, engine);
 }
 
-/// A source file in a window of its own, because lines are long.
+/// A source file in a separate window, because lines are long.
 fn source_ui(ui: &Ui, context: &mut PaneContext<'_>, engine: &Descriptor) {
     let Some(code) = context.session.contest.source.and_then(|at| engine.code.get(at)) else { return };
     let size = ui.ctx().content_rect().size();

@@ -107,8 +107,8 @@ fn shown(width: f32, spacing: f32, is_picture: bool) -> Vec<&'static Head> {
     heads
 }
 
-/// All engines: those that answered, fastest first, then available ones, then unavailable ones. During a
-/// comparison they are in running order.
+/// All engines: fastest answers first, then available engines, then unavailable ones. During a comparison
+/// they are in running order.
 pub fn table_ui(ui: &mut Ui, context: &mut PaneContext<'_>, candidates: &[Candidate], is_asked: bool) {
     let palette = context.palette;
     let contest = &context.session.contest;
@@ -483,7 +483,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_go_where_there_is_no_room() {
+    fn narrow_tables_drop_columns() {
         let cells = |width| shown(width, 8.0, false).iter().map(|head| head.cell).collect::<Vec<_>>();
         assert_eq!(cells(2000.0).len(), HEADS.len());
         assert!(shown(2000.0, 8.0, true).iter().all(|head| head.cell != Cell::Buttons));
@@ -497,7 +497,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_are_logarithmic_where_times_differ_much() {
+    fn bars_are_logarithmic_for_widely_spread_times() {
         let near = Scale::of(&[2.0, 4.0]);
         assert!(!near.is_logarithmic() && near.decades().count() == 0);
         assert_eq!([near.place(0.0), near.place(2.0), near.place(4.0)], [0.0, 0.5, 1.0]);

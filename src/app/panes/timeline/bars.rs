@@ -281,7 +281,7 @@ impl Tracks<'_> {
         }
     }
 
-    /// The description of a selection of a span's queries.
+    /// The description of a selection that consists of a span's queries.
     fn whose(&self, number: u32, warp: &WarpTime) -> String {
         let name = self.timeline.place.name(number);
         match self.timeline.place {
@@ -371,7 +371,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_span_is_found_within_reach_only() {
+    fn the_nearest_span_is_found_within_reach() {
         let spans = [[0.0, 1.0], [2.0, 3.0], [10.0, 10.001]];
         let at = |us: f64, reach: f64| nearest(&spans, us, reach, |span| *span).copied();
         assert_eq!(at(0.5, 0.0), Some([0.0, 1.0]));

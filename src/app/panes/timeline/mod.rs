@@ -154,7 +154,7 @@ fn phases_ui(ui: &mut Ui, record: &RunRecord, palette: &Palette) {
 fn ruler_ui(ui: &Ui, pane: Rect, axis: &TimeAxis, palette: &Palette) {
     let painter = ui.painter_at(pane);
     let (from, to) = (axis.window[0], axis.window[1]);
-    // The largest unit of which the window spans at least two.
+    // The largest unit that fits into the window at least twice.
     let (unit, us) = [("s", 1e6), ("ms", 1e3), ("µs", 1.0), ("ns", 1e-3)]
         .into_iter()
         .find(|(_, us)| to - from >= 2.0 * us)
@@ -273,7 +273,7 @@ mod tests {
     use crate::app::testing::profiled_record;
 
     #[test]
-    fn rows_follow_one_another_and_open_multiprocessors_have_tracks() {
+    fn rows_are_contiguous_and_open_multiprocessors_show_tracks() {
         let timeline = Timeline::of(&profiled_record());
         let mut view = TimelineView::default();
         let closed = rows(&timeline, &view);

@@ -44,8 +44,8 @@ pub fn problem_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Palet
     }
 }
 
-/// A scrolling part above a fixed footer. They are drawn in this order because Tab follows it, so the
-/// footer's height is that of the previous frame.
+/// A scrolling part above a fixed footer. The scrolling part is drawn first, because Tab follows the drawing
+/// order, so the footer's height is that of the previous frame.
 fn above_ui<R>(ui: &mut Ui, scrolls: impl FnOnce(&mut Ui), stands: impl FnOnce(&mut Ui) -> R) -> R {
     const GAP: f32 = 6.0;
     let id = ui.scope_id().with("height below");
@@ -278,7 +278,7 @@ fn dropped_ui(ui: &mut Ui, cloud: &PointCloud, palette: &Palette) {
     ui.label(palette.small(said)).on_hover_text(format!("Rows that are left out: {many}"));
 }
 
-/// The typed columns plus those that were left out.
+/// The typed columns and those that were left out.
 fn with_columns(typed: &str, left_out: &[LeftOut]) -> String {
     let names = match typed.parse() {
         Ok(ColumnChoice::Named(names)) => names,
@@ -383,7 +383,8 @@ fn question_ui(ui: &mut Ui, draft: &mut Draft, session: &Session, errors: &[Fiel
             .on_hover_text("Euclidean distance; its square is what is compared.");
         ui.selectable_value(&mut draft.metric, Metric::Angular, "Angular")
             .on_hover_text("The angle between rows, taken as vectors.");
-        // Cosine gives the angle's neighbours: it is offered only if a recording uses it.
+        // Cosine finds the same neighbours as the angular metric, so it is offered only if a recording uses
+        // it.
         if draft.metric == Metric::Cosine {
             ui.selectable_value(&mut draft.metric, Metric::Cosine, "Cosine")
                 .on_hover_text("1 − cos of that angle: the same neighbours.");

@@ -516,7 +516,7 @@ fn distances_ui(ui: &mut Ui, summary: &AnswerSummary, palette: &Palette) {
         f64::midpoint(summary.distances[middle - 1], summary.distances[middle])
     };
     tick(median, palette.text, 2.0);
-    // The farthest distance is spelled as in the sentence above.
+    // The farthest distance is formatted as in the sentence above.
     let words = format!(
         "nearest {}, median {}, farthest {}",
         text::digits(nearest, 4),

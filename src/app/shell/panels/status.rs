@@ -15,7 +15,7 @@ pub fn status_ui(ui: &mut Ui, session: &Session, problem: bool, palette: &Palett
         ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
             // Loads and runs have their Cancel button in the left panel, if visible.
             let on_the_left = matches!(session.activity, Activity::Loading { .. } | Activity::Running { .. });
-            // A lesson has points of its own; the explorer's runs would only confuse.
+            // A lesson has its own points; the explorer's runs would only confuse.
             let is_elsewhere = session.lesson.open && matches!(session.activity, Activity::Running { .. });
             if session.activity.is_busy() && !(on_the_left && problem) && !is_elsewhere {
                 command_ui(ui, Command::Cancel, actions);
@@ -87,7 +87,7 @@ fn what_goes_on(activity: &Activity) -> Option<String> {
     })
 }
 
-/// The GPU, or why there is none.
+/// The GPU, or why no GPU is available.
 fn device_ui(ui: &mut Ui, session: &Session, palette: &Palette) {
     let Some(status) = session.gpu() else { return };
     match &status.device {

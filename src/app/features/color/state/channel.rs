@@ -185,7 +185,7 @@ pub struct Channel {
     pub few: Option<Arc<[u32]>>,
     /// Number of rows without a value.
     pub missing: u64,
-    /// Describes them, after their number: "were not asked".
+    /// The words after that number: "were not asked".
     pub why_missing: &'static str,
     /// An additional note for the legend.
     pub note: Option<String>,
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_and_percentiles_leave_out_what_is_not_there() {
+    fn ranges_and_percentiles_ignore_missing_values() {
         let mut values: Vec<f32> = (0..=100).rev().map(|value| value as f32).collect();
         values.extend([f32::NAN; 40]);
         let numbers = Numbers::new(values, 0.0, true).expect("101 values");
@@ -312,11 +312,11 @@ mod tests {
         assert_eq!(
             ends(ColorRange::Whole, true),
             (1.0, 100.0, true),
-            "0 has no logarithm: the scale begins at the next"
+            "0 has no logarithm: the scale begins at the smallest positive value"
         );
         assert_eq!(ends(ColorRange::Middle, true), (2.0, 98.0, true));
         let below = Numbers::new(vec![-1.0, 1.0], 0.0, false).expect("two values");
-        assert!(!below.can_be_log(), "nothing below 0 has");
+        assert!(!below.can_be_log(), "negative values have no logarithm");
         assert!(!Numbers::new(vec![0.0, 0.0], 0.0, false).is_some_and(|numbers| numbers.can_be_log()));
         assert!(Numbers::new(vec![f32::NAN; 3], 0.0, true).is_none());
         assert!(
@@ -326,11 +326,15 @@ mod tests {
     }
 
     #[test]
-    fn a_histogram_counts_what_the_scale_shows() {
+    fn histograms_count_values_within_the_scale() {
         let values = [1.0, 1.0, 2.0, 10.0, 99.0, f32::NAN, 100.0].to_vec();
         let numbers = Numbers::new(values, 1000.0, false).expect("six values");
-        assert_eq!(numbers.histogram((1000.0, 1100.0, false), 4), [4, 0, 0, 2], "both ends are in");
-        assert_eq!(numbers.histogram((1002.0, 1010.0, false), 2), [1, 1], "what is beyond is in none");
+        assert_eq!(numbers.histogram((1000.0, 1100.0, false), 4), [4, 0, 0, 2], "both ends are included");
+        assert_eq!(
+            numbers.histogram((1002.0, 1010.0, false), 2),
+            [1, 1],
+            "values beyond the ends are not counted"
+        );
         assert_eq!([0.0, 0.5, 1.0].map(|share| numbers.quantile(share)), [1001.0, 1010.0, 1100.0]);
         let powers =
             Numbers::new((0..6).map(|power| 10f32.powi(power)).collect(), 0.0, false).expect("six values");
@@ -342,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_is_in_what_is_shown_and_not_in_what_is_drawn() {
+    fn shown_values_include_the_offset_but_drawn_ones_do_not() {
         let numbers = Numbers::new(vec![-1.0, 1.0], 5e6, true).expect("two values");
         assert_eq!(numbers.whole, (4_999_999.0, 5_000_001.0));
         let (values, scale) = channel(Some(numbers), None)
@@ -353,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn colours_fit_what_there_is() {
+    fn colour_maps_suit_the_values() {
         let numbers = || Numbers::new(vec![1.0, 2.0, 2.0], 0.0, false);
         let categories = || {
             let list = ["a", "b"].map(|name| Category { name: name.to_owned(), count: 1 }).to_vec();

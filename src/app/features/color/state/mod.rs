@@ -82,7 +82,7 @@ pub enum ColorBy {
     Moment,
 }
 
-/// The saved form: states of the first version name three measures.
+/// The saved form, which accepts the first version's names of three measures.
 #[derive(Deserialize)]
 enum SavedColorBy {
     Nothing,
@@ -254,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn another_choice_has_a_range_of_its_own() {
+    fn changing_the_colour_source_resets_the_range() {
         let mut view = ColorView {
             by: ColorBy::measure("merges"),
             map: Some(ColorMap::Cividis),
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn every_choice_has_a_name_of_its_own() {
+    fn colour_sources_have_distinct_names() {
         let mut names: Vec<String> = ColorBy::all().iter().map(ColorBy::text).collect();
         names.sort_unstable();
         names.dedup();

@@ -312,7 +312,7 @@ impl App {
         };
         let own = cloud.zip(row).map(|(cloud, row)| own(cloud, row, question));
         let breaking = self.session.lesson.breaking;
-        // A fault may need other data than the lesson's.
+        // A fault may need data that differ from the lesson's.
         let with_data =
             if let Breaking::Chosen(fault) = breaking { lesson.with_data_for(fault) } else { *lesson };
         // Faults are injected only into the twin.
@@ -381,8 +381,8 @@ impl App {
                     (player.level, player.whole) = (before.level, before.whole);
                     player.choose(before.active());
                     if alike {
-                        // During a drag, relative to where it began, so that moving back shows the same step
-                        // again.
+                        // During a drag, relative to the position where the drag began, so that moving back
+                        // shows the same step again.
                         let held = session.touch.before.as_ref().filter(|_| session.touch.held);
                         player.follow(held.map_or(before, |(taken, _)| taken));
                     } else {
@@ -452,7 +452,7 @@ impl App {
         Ok(())
     }
 
-    /// Cancels something in the open lesson; returns whether there was anything.
+    /// Handles Cancel in the open lesson; returns whether there was anything to cancel.
     fn cancel_in_lesson(&mut self) -> bool {
         // A window on top of the lesson is closed first.
         self.session.lesson.open && (self.session.lesson.source.take().is_some() || self.cancel_lesson())

@@ -62,7 +62,7 @@ impl LessonFile {
         format!("lesson-{number}{}", self.words().1)
     }
 
-    /// Why this file is unavailable for the current recording, if so.
+    /// Why this file is unavailable for the current recording; `None` if it is available.
     pub fn lacks(self, player: &Player) -> Option<&'static str> {
         let has_mistake = player.takes.iter().any(|take| take.recording.parameters.fault.is_some());
         (has_mistake && matches!(self, Self::Worksheet | Self::Key)).then_some(

@@ -18,7 +18,7 @@ pub struct Player {
     /// One recording, or several that are compared.
     pub takes: Vec<Take>,
     cursors: Vec<Cursor>,
-    /// For each take, the levels that have steps of their own: in the excerpt, and in the whole search.
+    /// For each take, the levels with distinct steps: in the excerpt, and in the whole search.
     levels: Vec<[[bool; Level::ALL.len()]; 2]>,
     active: usize,
     /// The step size.
@@ -105,7 +105,7 @@ impl Player {
         self.seek(position);
     }
 
-    /// Whether comparators are marked that changed their decision after a move of a point.
+    /// Whether comparators are marked as deciding differently since a point was moved.
     pub fn has_marks(&self) -> bool {
         self.takes.iter().any(|take| take.recording.turned().is_some())
     }
@@ -242,7 +242,7 @@ pub mod tests {
     }
 
     #[test]
-    fn it_stays_in_what_the_lesson_is_about_until_all_is_asked_for() {
+    fn the_player_stays_in_the_lesson_range_by_default() {
         let mut player = player("merge");
         let range = player.take().range.clone();
         assert!(range.start > 0 && player.cursor().position() == range.start);
@@ -259,7 +259,7 @@ pub mod tests {
     }
 
     #[test]
-    fn going_back_is_exact() {
+    fn seeking_back_restores_the_state() {
         let mut player = player("search");
         player.level = Level::Layer;
         player.seek(player.range().end / 2);
@@ -274,7 +274,7 @@ pub mod tests {
     }
 
     #[test]
-    fn takes_that_are_compared_have_seen_as_many_points() {
+    fn compared_takes_are_aligned_by_points_seen() {
         let mut player = player("order");
         assert_eq!(player.takes.len(), 3);
         player.level = Level::Merge;
@@ -292,7 +292,7 @@ pub mod tests {
     }
 
     #[test]
-    fn it_plays_at_its_speed_and_stops_at_the_end() {
+    fn playback_keeps_its_speed_and_stops_at_the_end() {
         let mut player = player("sort");
         let stops = player.range().len();
         player.play(10.0);
@@ -304,17 +304,17 @@ pub mod tests {
         player.advance(10.5, 2.0);
         assert_eq!(player.cursor().position(), player.range().start + 2);
         player.advance(99.0, 2.0);
-        assert_eq!(player.cursor().position(), player.range().start + 3, "it does not catch up");
+        assert_eq!(player.cursor().position(), player.range().start + 3, "skipped steps are not made up");
         for step in 0..stops {
             player.advance(100.0 + step as f64, 2.0);
         }
         assert!(!player.is_playing() && player.cursor().position() == player.range().end);
         player.play(200.0);
-        assert_eq!(player.cursor().position(), player.range().start, "again from the start");
+        assert_eq!(player.cursor().position(), player.range().start, "playback restarts");
     }
 
     #[test]
-    fn levels_without_steps_of_their_own_are_known() {
+    fn levels_without_steps_are_detected() {
         let player = player("sort");
         let levels: Vec<Level> = Level::ALL.into_iter().filter(|&level| player.has_level(level)).collect();
         assert_eq!(levels, [Level::Stage, Level::Layer]);
@@ -322,7 +322,7 @@ pub mod tests {
         player.set_whole(true);
         assert!(
             Level::ALL.into_iter().all(|level| player.has_level(level)),
-            "all of the search has steps of all of them"
+            "the whole search has steps at every level"
         );
     }
 }

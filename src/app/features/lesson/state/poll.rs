@@ -26,7 +26,7 @@ pub struct Poll {
     why: String,
     /// Votes per round and option.
     votes: Vec<Vec<u32>>,
-    /// Options of single votes, in order.
+    /// The options of votes counted one by one, in order, so that they can be taken back.
     came: Vec<usize>,
     shown: Shown,
 }
@@ -161,9 +161,9 @@ mod tests {
     }
 
     #[test]
-    fn votes_are_added_typed_and_taken_back() {
+    fn votes_can_be_added_typed_and_undone() {
         let mut poll = poll();
-        assert_eq!((poll.share(0, 1), poll.most_wrong()), (0.0, None), "nobody voted");
+        assert_eq!((poll.share(0, 1), poll.most_wrong()), (0.0, None), "no votes");
         [0, 1, 1, 7].into_iter().for_each(|option| poll.vote(option));
         poll.set(2, 40_000);
         poll.set(0, 3);
@@ -178,15 +178,15 @@ mod tests {
     }
 
     #[test]
-    fn a_second_vote_stands_beside_the_first_and_comes_before_the_answer() {
+    fn a_second_round_precedes_the_answer() {
         let mut poll = poll();
         poll.set(0, 5);
         poll.show_votes();
         poll.vote(1);
         poll.set(1, 2);
         poll.take_back();
-        assert_eq!([0, 1, 2].map(|option| poll.votes(0, option)), [5, 0, 0], "what is shown is over");
-        assert!(!poll.is_open() && !poll.is_revealed(), "the votes alone");
+        assert_eq!([0, 1, 2].map(|option| poll.votes(0, option)), [5, 0, 0], "shown votes are final");
+        assert!(!poll.is_open() && !poll.is_revealed(), "only the votes are shown");
         poll.ask_again();
         assert!(poll.is_open() && !poll.can_ask_again());
         poll.vote(2);
@@ -196,7 +196,7 @@ mod tests {
         poll.ask_again();
         poll.reveal();
         poll.show_votes();
-        assert!(poll.is_revealed(), "nothing hides the answer again");
+        assert!(poll.is_revealed(), "the answer stays revealed");
         assert_eq!(
             (poll.rounds(), poll.votes(0, 0), poll.votes(1, 0), poll.votes(1, 1), poll.most_wrong()),
             (2, 5, 0, 1, Some(1))
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn who_knows_the_answer_does_not_vote_again() {
+    fn a_revealed_poll_cannot_be_repeated() {
         let mut poll = poll();
         poll.reveal();
         poll.ask_again();

@@ -43,7 +43,7 @@ pub enum Phase {
 /// The questions of a lesson, in order.
 #[derive(Clone, Debug)]
 pub struct Quiz {
-    /// Each with the take that it is about.
+    /// Each question with the index of its take.
     questions: Vec<(usize, Question)>,
     at: usize,
     phase: Phase,
@@ -287,7 +287,7 @@ mod tests {
         assert_eq!(
             quiz.phase(),
             &Phase::Answered { reply: Reply::Lanes(0b1001), right: true },
-            "said is said"
+            "given answers are final"
         );
         quiz.next();
         assert_eq!(quiz.phase(), &Phase::Done);
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn the_arrows_go_round_the_warp() {
+    fn arrow_keys_wrap_around_the_warp() {
         let mut quiz = Quiz::new(vec![question(Ask::Votes, 5, Answer::Lanes(1))], 4).expect("a question");
         quiz.arrow(false);
         assert_eq!(quiz.phase(), &Phase::Asking(Entry::Lanes { mask: 0, at: 3 }));
@@ -304,25 +304,21 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_typed_clicked_or_counted() {
+    fn numbers_can_be_typed_clicked_or_stepped() {
         let slot = question(Ask::Slot, 1, Answer::Number { right: 13, within: 0 });
         let mut quiz = Quiz::new(vec![slot], 32).expect("a question");
-        assert_eq!(quiz.answer(), None, "nothing was said");
+        assert_eq!(quiz.answer(), None, "no reply yet");
         "1x27".chars().for_each(|digit| quiz.digit(digit));
         quiz.erase();
         assert_eq!(quiz.reply(), Some(Reply::Number(12)));
         quiz.arrow(true);
         assert_eq!(quiz.reply(), Some(Reply::Number(13)));
         quiz.choose_lane(3);
-        assert_eq!(quiz.reply(), Some(Reply::Number(13)), "a lane is no slot");
+        assert_eq!(quiz.reply(), Some(Reply::Number(13)), "a lane is not a slot");
         quiz.choose_slot(7);
-        assert_eq!(quiz.answered_about(), None, "who is asked is told nothing");
+        assert_eq!(quiz.answered_about(), None, "open questions reveal nothing");
         assert_eq!(quiz.answer(), Some(false));
-        assert_eq!(
-            quiz.answered_about(),
-            Some(Target::Lane(0)),
-            "then the lane that was asked about is spelled out"
-        );
+        assert_eq!(quiz.answered_about(), Some(Target::Lane(0)), "answered questions highlight their lane");
         let long = question(Ask::Merges, 1, Answer::Number { right: 3, within: 1 });
         let mut quiz = Quiz::new(vec![long], 32).expect("a question");
         (0..40).for_each(|_| quiz.digit('9'));
@@ -332,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn how_many_merges_a_take_has_is_kept_until_it_was_asked() {
+    fn merge_counts_stay_hidden_until_answered() {
         let merges = |take| (take, question(Ask::Merges, 0, Answer::Number { right: 3, within: 0 }).1);
         let mut quiz = Quiz::new(vec![merges(1), merges(2), merges(0)], 32).expect("questions");
         let mut kept = Vec::new();
@@ -342,11 +338,7 @@ mod tests {
             kept.push([0, 1, 2].map(|take| quiz.keeps(take)));
             quiz.next();
         }
-        assert_eq!(
-            kept,
-            [[true, false, true], [true, false, false], [false; 3]],
-            "in the order in which they are asked"
-        );
+        assert_eq!(kept, [[true, false, true], [true, false, false], [false; 3]], "in question order");
         assert_eq!((quiz.phase(), quiz.score()), (&Phase::Done, Score { right: 2, asked: 3 }));
         assert!(!quiz.keeps(0));
     }
@@ -373,13 +365,13 @@ mod tests {
         assert_eq!(
             (quiz.reply(), quiz.answer()),
             (Some(Reply::Choice(2)), Some(true)),
-            "there is no such option"
+            "missing options are ignored"
         );
         assert!(Quiz::new(Vec::new(), 8).is_none());
     }
 
     #[test]
-    fn what_a_class_votes_on_stays_hidden_and_leaves_the_score_alone() {
+    fn polls_hide_the_answer_and_do_not_score() {
         use crate::lesson::questions::pool::Offer;
         let offers =
             [true, false].map(|yes| Offer { reply: Reply::YesNo(yes), text: yes.to_string() }).to_vec();
@@ -397,7 +389,7 @@ mod tests {
         quiz.poll().expect("a poll").reveal();
         assert_eq!((quiz.is_asking(), quiz.answered_about()), (false, Some(Target::Comparator(0))));
         quiz.let_go();
-        assert!(quiz.poll().is_some(), "what is revealed is not asked again");
+        assert!(quiz.poll().is_some(), "revealed polls stay");
         quiz.next();
         assert_eq!((quiz.question().1.at, quiz.score()), (4, Score::default()));
         quiz.hold(poll);

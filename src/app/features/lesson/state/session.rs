@@ -56,14 +56,14 @@ pub enum Presenting {
     /// The picture shares the window with the panels.
     #[default]
     No,
-    /// Everything except the player.
+    /// The picture fills the window, except for the player.
     Presenter,
     Bare,
 }
 
 #[derive(Clone, Debug)]
 pub struct FileQuery {
-    /// All points of the file.
+    /// All queries of the file.
     pub queries: Arc<PointCloud>,
     pub row: u32,
     /// Number of the query in the run, from 0, as the explorer counts.
@@ -376,7 +376,7 @@ mod tests {
     use crate::lesson::lessons::OWN_DATA;
 
     #[test]
-    fn every_lesson_makes_sense_as_it_is() {
+    fn default_lesson_fields_are_valid() {
         for lesson in &LESSONS {
             let (choice, row) = LessonDraft::of(lesson).read(lesson, None).expect("the lesson's own");
             assert_eq!(
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn the_lesson_of_orders_takes_the_open_cloud_when_it_is_told_to() {
+    fn the_order_lesson_can_use_the_open_cloud() {
         let takes = |id: &str, open_cloud: bool| {
             let lesson = crate::lesson::lessons::named(id).expect("a lesson");
             LessonDraft { open_cloud, ..LessonDraft::of(lesson) }.takes_open_cloud(lesson)
@@ -397,7 +397,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_fields_say_what_is_wrong_with_them() {
+    fn invalid_lesson_fields_are_explained() {
         let cloud = cloud(50, 2, 1);
         let own = LessonDraft::of(lesson_of(OWN_DATA));
         let fields = |draft: LessonDraft| {
@@ -426,7 +426,7 @@ mod tests {
         assert_eq!(
             own.read(lesson_of(OWN_DATA), Some(&cloud)).map(|(_, row)| row),
             Ok(Some(25)),
-            "the one in the middle"
+            "the middle row"
         );
         assert_eq!(
             LessonDraft { row: "7".to_owned(), ..own }
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn typed_keys_are_read_and_wrong_ones_say_why() {
+    fn typed_keys_are_parsed_and_errors_explained() {
         let lesson = crate::lesson::lessons::named("sort").expect("a lesson");
         let typed = |keys: &str| LessonDraft { keys: keys.to_owned(), ..LessonDraft::of(lesson) };
         let (choice, _) = typed("5 3 8 1, 7 2 6 4").read(lesson, None).expect("eight keys");
@@ -458,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_taken_back_and_one_that_ends_where_it_began_is_none() {
+    fn unchanged_edits_are_not_undo_steps() {
         let (mut touch, player) = (Touch::default(), player("sort"));
         let moved = |x| Edits { query: Some([x, 0.5]), ..Edits::default() };
         touch.begin(Edits::default(), &player);

@@ -146,7 +146,7 @@ impl App {
 
     /// Whether the number of queries is a default rather than the user's choice.
     fn is_usual(&self, count: u64) -> bool {
-        // Including the first launch's own number, which stays until its cloud arrives.
+        // The first launch's number counts as well: it stays until its cloud arrives.
         count == usual::QUERIES
             || self
                 .session
@@ -212,7 +212,7 @@ impl App {
     fn columns_listed(&mut self, (): (), columns: Outcome<FileColumns>) {
         let Some(columns) = self.done("columns", columns) else { return };
         if !self.session.cloud.as_ref().is_some_and(|cloud| columns.is_of(cloud)) {
-            // They belong to a file shown before.
+            // The columns belong to a file shown earlier.
             return;
         }
         self.session.columns = Some(columns);
@@ -241,7 +241,7 @@ fn usual_queries(cloud: &PointCloud) -> u64 {
     (cloud.len() as u64).min(usual::QUERIES)
 }
 
-/// The default axes: the first ones, or of many those with the largest variation.
+/// The default axes: all if there are at most three, otherwise those with the largest variance.
 fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
     /// Number of rows sampled for the choice.
     const SEEN: usize = 4096;
@@ -262,8 +262,8 @@ fn fitting<const N: usize>(cloud: &PointCloud) -> [usize; N] {
     chosen
 }
 
-// Files dropped together: opens every recording in turn, then the first data file, which is therefore shown.
-// Files not opened are named.
+// Files dropped together. Each recording is opened in turn, then the first data file, so that its cloud is
+// the one shown. Files not opened are named.
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Dropped {
@@ -338,14 +338,14 @@ mod tests {
     use crate::app::testing::{cloud, folder, stretched};
 
     #[test]
-    fn the_first_axes_are_those_that_show_something() {
+    fn initial_axes_have_the_largest_variance() {
         assert_eq!(fitting::<2>(&cloud(10, 2, 1)), [0, 1]);
         assert_eq!(fitting::<2>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 3]);
         assert_eq!(fitting::<3>(&stretched(50, [0.0, 2.0, 0.1, 5.0])), [1, 2, 3]);
     }
 
     #[test]
-    fn recordings_come_first_and_one_cloud_last() {
+    fn dropped_recordings_open_before_a_single_cloud() {
         let folder = folder();
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let mut all = paths(&["a.csv", "one.warpscope", "b.npy", "two.WARPSCOPE"]);

@@ -183,8 +183,8 @@ impl App {
         self.state.tree.make_active(|_, tile| matches!(tile, egui_tiles::Tile::Pane(kind) if *kind == view));
     }
 
-    /// Sets the roles of an opened file's columns: inferred, as `before` for the same points, or as chosen
-    /// earlier.
+    /// Sets the column roles of an opened file. If columns were left out, roles are inferred from them. For
+    /// points that were shown before, the roles in `before` are kept unless others are set.
     pub(in crate::app) fn take_roles(
         &mut self,
         left_out: Vec<LeftOut>,
@@ -208,7 +208,7 @@ impl App {
         }
     }
 
-    /// Enters the coordinate columns if others were left out, and colours by the label.
+    /// Reports the columns left out, and colours by their label column, if any.
     fn leave_out(&mut self, left_out: Vec<LeftOut>) {
         self.session.log.info(format!("left out of the coordinates: {}", left_out_sentence(&left_out)));
         if let Some(label) = left_out.iter().find(|column| column.role == Role::Label) {
@@ -265,14 +265,14 @@ mod tests {
     use crate::app::model::SAMPLES;
 
     #[test]
-    fn a_sample_of_a_window_without_settings_is_written_where_nobody_else_can() {
+    fn samples_without_settings_use_a_private_folder() {
         let mut window = Harness::builder()
             .build_eframe(|cc| App::bare(cc, State::default()).expect("a thread for the worker"));
         let sample =
             SAMPLES.iter().find(|sample| matches!(sample.material, Material::File { .. })).expect("a file");
         window.state_mut().open_sample(sample);
         let folder = window.state_mut().samples_folder().expect("a folder");
-        assert_ne!(folder, std::env::temp_dir().join("samples"), "a name that others know");
+        assert_ne!(folder, std::env::temp_dir().join("samples"), "a predictable name");
         assert_eq!(std::fs::read_dir(&folder).expect("it is there").count(), 1);
         #[cfg(unix)]
         assert_eq!(

@@ -114,7 +114,7 @@ impl Selection {
     }
 }
 
-/// The description of a combined selection, shortened to the last step if it gets too long.
+/// The description of a combined selection; if it gets too long, an ellipsis and the last step.
 fn joined(before: &str, sign: &str, last: &str) -> String {
     const LONGEST: usize = 60;
     let all = format!("{before} {sign} {last}");
@@ -236,8 +236,8 @@ impl NamedSets {
         &self.list
     }
 
-    /// Stores rows under the edited name, or else under how they were selected, replacing a set of the same
-    /// name.
+    /// Stores rows under the edited name, or else under the description of how they were selected. A set of
+    /// the same name is replaced.
     ///
     /// # Errors
     /// A sentence if there are no rows, or too many sets.
@@ -364,7 +364,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The queries of a run at these rows of its cloud; empty if queries come from a file of their own.
+/// The queries of a run at these rows of its cloud; empty if queries come from a separate file.
 pub fn queries_of(rows: &[u32], record: &RunRecord) -> Vec<u32> {
     if record.query_cloud.is_some() || rows.is_empty() {
         return Vec::new();
@@ -379,7 +379,7 @@ pub fn queries_of(rows: &[u32], record: &RunRecord) -> Vec<u32> {
         .collect()
 }
 
-/// The rows of a run's cloud that are these queries; empty if queries come from a file of their own.
+/// The rows of a run's cloud that are these queries; empty if queries come from a separate file.
 pub fn rows_of(queries: &[u32], record: &RunRecord) -> Vec<u32> {
     if record.query_cloud.is_some() {
         return Vec::new();
@@ -401,7 +401,7 @@ mod tests {
     use crate::app::testing::record;
 
     #[test]
-    fn rows_and_queries_give_each_other() {
+    fn rows_select_queries_and_queries_select_rows() {
         let record = record();
         let by_rows = Selection::of_rows(vec![8, 20, 3, 8], Some(&record), "rectangle in Plane");
         assert_eq!((&by_rows.rows()[..], &by_rows.queries()[..]), (&[3, 8, 20][..], &[0, 2][..]));
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn queries_of_a_file_of_their_own_are_no_rows() {
+    fn queries_from_a_separate_file_are_not_rows() {
         let mut record = RunRecord::clone(&record());
         record.query_cloud = Some(Arc::clone(&record.cloud));
         assert!(Selection::of_rows(vec![3, 8], Some(&record), "").queries().is_empty());
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn selections_are_added_removed_and_toggled() {
+    fn selections_can_be_added_removed_and_toggled() {
         let record = record();
         let of = |rows: &[u32], by: &str| Selection::of_rows(rows.to_vec(), Some(&record), by);
         let base = of(&[3, 4], "a");
@@ -443,12 +443,12 @@ mod tests {
         assert_eq!(
             added.combined(of(&[3, 8], "d"), How::Toggle).rows()[..],
             [4],
-            "all of it was there: it goes"
+            "all were selected: toggling removes them"
         );
         assert_eq!(
             added.combined(of(&[3, 9], "d"), How::Toggle).rows()[..],
             [3, 4, 8, 9],
-            "some was not: all comes"
+            "some were not selected: toggling adds all"
         );
         assert_eq!(base.combined(of(&[3, 4], ""), How::Remove), Selection::default());
         assert_eq!(base.combined(of(&[9], "new"), How::Replace).by(), "new");
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_one_set() {
+    fn set_names_are_unique() {
         let mut sets = NamedSets::default();
         let rows = |rows: &[u32]| Arc::<[u32]>::from(rows);
         assert!(sets.keep(&rows(&[]), "lasso in Plane").is_err_and(|why| why.starts_with("nothing to keep")));
@@ -471,7 +471,7 @@ mod tests {
             (Ok("lasso in Plane".to_owned()), "")
         );
         sets.typed = "far".to_owned();
-        sets.keep(&rows(&[7]), "").expect("in place of the first");
+        sets.keep(&rows(&[7]), "").expect("replaces the first");
         assert_eq!(sets.list().iter().map(|set| set.rows.to_vec()).collect::<Vec<_>>(), [vec![7], vec![3]]);
         sets.forget("far");
         assert_eq!(sets.list().len(), 1);
@@ -484,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn a_distance_may_have_its_unit() {
+    fn distances_accept_a_unit() {
         let radius = |typed: &str, metric| Nearby { typed: typed.to_owned(), wrong: None }.radius(metric);
         assert_eq!(
             (
@@ -505,7 +505,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn sets_are_those_of_the_standard_library(
+        fn set_operations_match_the_standard_library(
             a in btree_set(0u32..900, 0..400),
             b in btree_set(0u32..900, 0..400),
         ) {

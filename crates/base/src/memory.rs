@@ -164,7 +164,7 @@ mod tests {
     const MEMINFO: (&str, &str) = ("proc/meminfo", "MemTotal:  8000000 kB\nMemAvailable:    4096 kB\n");
 
     #[test]
-    fn no_more_is_reserved_than_is_free() {
+    fn reservations_beyond_free_memory_are_refused() {
         assert_eq!(room::<u8>(1000).unwrap().capacity(), 1000);
         let free = available().unwrap();
         // An overcommitting allocator would grant this.
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_is_asked() {
+    fn available_memory_is_read_from_meminfo() {
         assert_eq!(machine(&[MEMINFO]), Some(4 << 20));
         assert_eq!(machine(&[]), None);
         for odd in ["MemAvailable: many kB", "MemAvailable: 18446744073709551615 kB", "MemAvailable: 5"] {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_of_a_group_and_those_above_it_counts() {
+    fn the_smallest_limit_in_the_cgroup_hierarchy_applies() {
         let group = ("proc/self/cgroup", "0::/jobs/mine\n");
         let mine = [
             ("sys/fs/cgroup/jobs/mine/memory.max", "3145728\n"),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_of_files_are_given_back() {
+    fn page_cache_counts_as_available() {
         let files = [
             MEMINFO,
             ("proc/self/cgroup", "5:devices:/\n4:cpu,memory:/job\n"),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_space_counts() {
+    fn the_address_space_limit_applies() {
         let limits = "Limit  Soft Limit  Hard Limit  Units\n\
                       Max address space         3145728    unlimited     bytes\n";
         let status = ("proc/self/status", "Name: a\nVmSize:   1024 kB\n");

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_cannot_command_a_terminal() {
+    fn control_characters_are_escaped() {
         assert!(matches!(line("Zürich, 10 µs → 5 × 3 – “ok”"), Cow::Borrowed(_)));
         assert_eq!(line("a\u{1b}[2Jb\u{9b}31mc\u{7f}\r\n\t"), r"a\u{1b}[2Jb\u{9b}31mc\u{7f}\u{d}\u{a}\u{9}");
         for mark in
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_no_formulas_and_numbers_stay() {
+    fn formula_cells_are_quoted_and_numbers_are_unchanged() {
         let cases = [
             ("=1+1", "'=1+1"),
             ("@SUM(A1)", "'@SUM(A1)"),

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stretch_is_told_as_its_share_of_the_whole() {
+    fn a_stretch_reports_its_share_of_the_total() {
         struct Told(Mutex<Vec<f64>>);
         impl Progress for Told {
             fn update(&self, done: u64, total: u64) {

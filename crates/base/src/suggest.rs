@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_name_is_found_where_one_is_near() {
+    fn close_misspellings_are_corrected() {
         let names = ["run", "knn", "verify", "sweep", "compare"];
         for (typed, meant) in [
             ("rnu", "run"),
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn the_likeliest_is_first() {
+    fn names_are_sorted_by_similarity() {
         let names = ["name", "Zip_Code", "zone"].map(str::to_owned);
         assert_eq!(by_similarity("zipcode", &names), ["Zip_Code", "zone", "name"]);
     }

@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_the_same_with_the_words_of_the_command_line() {
+    fn default_hints_give_the_display_message() {
         let origin = "a.csv".to_owned();
         let (what, why) = ("column `b`".to_owned(), "it is empty".to_owned());
         let errors = [
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_counted_and_the_first_are_named() {
+    fn unusable_rows_are_counted_and_the_first_are_listed() {
         let names = ["x", "y"].map(str::to_owned);
         let mut values = vec![0.5f64; 40];
         (values[3], values[4], values[5]) = (f64::NAN, f64::INFINITY, f64::NAN);

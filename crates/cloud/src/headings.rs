@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_of_coordinates_are_known() {
+    fn coordinate_headings_are_recognised() {
         for (headings, expected) in [
             (
                 "id latitude_deg longitude_deg elevation_ft dme_latitude_deg dme_longitude_deg",
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn angles_are_told_from_lengths() {
+    fn geographic_sky_and_planar_headings_are_distinguished() {
         let space = |headings: &[&str]| of(headings).map(|found| found.space);
         assert_eq!(space(&["lat", "lon"]), Some(Space::Globe));
         assert_eq!(space(&["ra", "dec"]), Some(Space::Sky));
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_cannot_be_a_coordinate_is_passed_over() {
+    fn unusable_columns_are_skipped() {
         let headings = [None, Some("longitude_deg"), Some("dme_latitude_deg"), Some("dme_longitude_deg")];
         assert_eq!(
             coordinates(&headings).map(|found| found.columns),

@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_as_the_file_has_them_and_those_of_the_points() {
+    fn joined_values_match_the_file_and_the_rows() {
         let file = "x,Name,zip,size,share\n0,ab,1001,7,0.5\n,dropped,9,9,9\n1,,02138,,2\n2,\"c,d\",,8,\n";
         let beside = read(file, &["Name", "zip", "SIZE", "share"]).unwrap();
         let [name, zip, size, share] = &beside.columns[..] else { panic!("{beside:?}") };
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_says_which_there_are() {
+    fn unknown_names_list_the_available_ones() {
         let why = read("x,country,county,zip_code\n0,a,b,c\n", &["zipcode"]).unwrap_err();
         assert!(why.starts_with("column `zipcode`: not found; available: `zip_code`, "), "{why}");
         assert!(read("x,a,A\n0,1,2\n", &["A"]).is_ok() && read("x,name,Name\n0,1,2\n", &["NAME"]).is_err());

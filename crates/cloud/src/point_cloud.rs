@@ -455,7 +455,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_held_is_refused_with_its_size() {
+    fn oversized_clouds_are_refused_with_their_size() {
         let source = Source::Generate { spec: "uniform".to_owned(), seed: 0 };
         assert!(check_rows(4_294_963_199, &source).is_ok());
         let message = check_rows(4_294_963_200, &source).unwrap_err().to_string();
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_records_find_each_other() {
+    fn rows_and_records_map_both_ways() {
         let records = [2, 3, 4, 7, 9, 10, 4_000_000_000];
         let mut map = RecordMap::default();
         records.iter().for_each(|&record| map.push(record));

@@ -164,25 +164,25 @@ mod tests {
     }
 
     #[test]
-    fn exact_data_is_untouched() {
+    fn exact_data_is_not_shifted() {
         assert_eq!(of_axis(&[515368.5, 515401.0]), 0.0);
         assert_eq!(of_axis(&[-176.787412, 166.410291]), 0.0);
         assert_eq!(of_axis(&[]), 0.0);
     }
 
     #[test]
-    fn utm_is_shifted_to_its_midpoint() {
+    fn utm_coordinates_are_shifted_to_their_midpoint() {
         assert_eq!(of_axis(&[4918340.364, 4918381.12375]), 4918340.364 / 2.0 + 4918381.12375 / 2.0);
     }
 
     #[test]
-    fn a_constant_that_f32_cannot_hold_becomes_zero() {
+    fn inexact_constants_are_shifted_to_zero() {
         let value = 0.1;
         assert_eq!(of_axis(&[value, value]), value);
     }
 
     #[test]
-    fn every_axis_has_its_own_span_however_the_rows_are_parted() {
+    fn spans_are_independent_of_row_chunks() {
         let dims = 3;
         let values: Vec<f64> = (0..100_000 * dims)
             .map(|at| ((at * 7919) % 1_000_003) as f64 + [0.0, 0.1, 4e6][at % dims])
@@ -217,7 +217,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn values_come_back_to_the_bit(
+        fn values_round_trip_exactly(
             values in prop::collection::vec(
                 prop_oneof![
                     -1e6f64..1e6,
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_packed_in_their_order() {
+    fn chunks_are_packed_in_order() {
         // Some chunks, the last of them short, with far values in each.
         let values: Vec<f64> = (0..3 * CHUNK + 1001)
             .map(|at| if at % 50_000 == 7 { 1e-9 } else { 5e6 + at as f64 * 0.000_25 })
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn half_the_memory_is_enough_for_what_people_measure() {
+    fn regularly_spaced_values_need_half_the_memory() {
         let values: Vec<f64> = (0..10_001).map(|at| 4_918_340.364 + f64::from(at) * 0.000_25).collect();
         let origin = 4_918_350.0;
         let local: Vec<f32> = values.iter().map(|value| (value - origin) as f32).collect();

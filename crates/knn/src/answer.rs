@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_querys_own_row_comes_first_among_equals() {
+    fn a_querys_own_row_is_first_among_ties() {
         let ranked = |mut indices: Vec<u32>, squared: [f32; 3], own| {
             own_first(&mut indices, &mut squared.clone(), own);
             indices

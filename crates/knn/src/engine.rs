@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_that_nothing_can_hold_are_refused_with_their_size() {
+    fn oversized_answers_are_refused_with_their_size() {
         let shape = |q, k| Shape { n: 10, q, d: 2, k };
         let needed = |shape: &Shape| COPIES * answer_bytes(shape.q, shape.k);
         let most = shape(1 << 20, 64);
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn details_are_saved_as_a_map_in_their_order() {
+    fn device_details_serialise_as_an_ordered_map() {
         let details = [("threads", "8"), ("driver", "580"), ("a", "b")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .to_vec();

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_in_the_order_of_dimensions() {
+    fn terms_are_summed_in_dimension_order() {
         let huge = 2f32.powi(60);
         // 2¹²⁰ + 1 rounds to 2¹²⁰ in f64, so a 1 added before the subtraction is lost.
         assert_eq!(inner_product(&[huge, 1.0, -huge], &[huge, 1.0, huge]), 0.0);
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_the_files_own_whatever_the_origin() {
+    fn values_are_independent_of_the_origin() {
         // Coordinates far from 0 are stored relative to an origin, which must not change an inner product.
         let far = cloud(&["x", "y"], vec![4_000_000.3, 1.0, 4_000_001.6, 2.0, 4_000_000.8, 3.0]);
         assert_ne!(far.axes()[0].origin, 0.0, "the case that is tested");

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_become_columns() {
+    fn rows_are_stored_as_columns() {
         let declared = [measure("visited"), measure("accessed")];
         let mut measured = Measured::default();
         assert!(measured.is_empty() && measured.mean("visited").is_none());

@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_those_of_the_chord() {
+    fn distances_follow_from_the_squared_chord() {
         // A right angle: the chord between unit vectors is √2.
         let right = |metric: Metric| metric.distance(2.0);
         assert!((right(Metric::Angular) - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_name_means_one_ranking() {
+    fn every_alias_names_one_ranking() {
         let others = OTHER_NAMES.iter().map(|(names, _)| *names);
         let all: Vec<&str> = others.chain([NOT_OFFERED]).flat_map(str::split_whitespace).collect();
         for (at, name) in all.iter().enumerate() {

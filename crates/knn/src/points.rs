@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrangement_is_what_the_points_depend_on() {
+    fn arrangements_ignore_settings_without_effect() {
         let of = Arrangement::new;
         assert_eq!(of(Metric::L2, Order::File, 1, true), of(Metric::L2, Order::File, 2, false));
         assert_ne!(of(Metric::L2, Order::Shuffled, 1, false), of(Metric::L2, Order::Shuffled, 2, false));
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn large_clouds_are_gathered_and_measured_by_all_threads() {
+    fn large_clouds_are_gathered_and_measured_in_parallel() {
         let n = 3 * PART + 7;
         let cloud = cloud(2, (0..2 * n).map(|at| (at * 7919 % n) as f64).collect());
         let points = Points::new(&cloud, Arrangement::new(Metric::L2, Order::Shuffled, 5, false)).unwrap();
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_vanish_in_f32_are_refused() {
+    fn underflowing_extents_are_refused() {
         let check = |values: Vec<f64>, metric| {
             let points =
                 Points::new(&cloud(2, values), Arrangement::new(metric, Order::File, 0, false)).unwrap();
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_rows_go_wherever_they_are() {
+    fn zero_rows_are_dropped_at_any_position() {
         let cloud = cloud(2, vec![0.0, 0.0, 3.0, 4.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
         let arrangement = |drop| Arrangement::new(Metric::Angular, Order::File, 0, drop);
         let points = Points::new(&cloud, arrangement(true)).unwrap();
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_value_of_a_type_for_a_device() {
+    fn the_cache_holds_one_value_per_type_and_device() {
         let (cpu, first, second) = (DeviceId::Cpu, DeviceId::Gpu(0), DeviceId::Gpu(1));
         let cache = Cache::default();
         assert!(cache.get(cpu, |_: &u32| true).is_none() && !cache.clear());

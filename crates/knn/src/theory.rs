@@ -89,7 +89,7 @@ mod tests {
     use crate::cloud::Order;
 
     #[test]
-    fn capacities_are_powers_of_two_from_a_warp_on() {
+    fn capacities_are_powers_of_two_of_at_least_a_warp() {
         let expected = [(1, 32), (31, 32), (32, 32), (33, 64), (64, 64), (1000, 1024), (1024, 1024)];
         for (k, slots) in expected {
             assert_eq!(capacity(k), slots, "k = {k}");
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_series_meets_the_sum() {
+    fn the_harmonic_series_matches_the_sum() {
         assert_eq!(harmonic(0), 0.0);
         assert_eq!(harmonic(1), 1.0);
         assert!((harmonic(4) - 25.0 / 12.0).abs() < 1e-15);
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn few_points_are_all_candidates() {
+    fn all_of_a_few_points_are_candidates() {
         assert_eq!(expected_candidates(1, 1, 32), 1.0);
         assert_eq!(expected_candidates(64, 32, 32), 64.0);
         assert_eq!(expected_merges(1, 1, 32), 1.0);
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_is_the_published_one() {
+    fn the_merge_bound_matches_the_published_one() {
         // k = K = 32, n = 1,048,576: 1 + 2 (1 + H(2²⁰) − H(64)), about 3 + 2 ln(n / 2k).
         let merges = expected_merges(1 << 20, 32, 32);
         let approximation = 3.0 + 2.0 * ((1u32 << 20) as f64 / 64.0).ln();
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn random_orders_stay_under_the_bounds_and_descending_ones_reach_the_worst_case() {
+    fn random_orders_respect_the_bounds_and_descending_orders_reach_them() {
         const TRIALS: u64 = 40;
         for (n, k) in [(5_000, 32), (5_000, 1), (3_000, 33), (500, 100)] {
             let slots = capacity(k);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_rank_is_the_mean_rank() {
+    fn the_expected_rank_matches_the_simulated_mean() {
         const TRIALS: u64 = 2_000;
         let (n, k, seen) = (400, 8, 50);
         let mut sum = 0.0;
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn max_distance_ends_at_the_kth_and_begins_at_infinity() {
+    fn max_distance_falls_from_infinity_to_the_kth() {
         let ascending: Vec<f32> = (0..1000u16).map(f32::from).collect();
         assert_eq!(expected_max_distance(&ascending, 10, 9), f32::INFINITY);
         assert_eq!(expected_max_distance(&ascending, 10, 1000), 9.0);
@@ -206,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bounds_grow_with_n_and_never_pass_it(n in 1usize..1_000_000, k in 1usize..1025) {
+        fn bounds_grow_with_n_but_never_exceed_it(n in 1usize..1_000_000, k in 1usize..1025) {
             let slots = capacity(k);
             let (candidates, merges) = (expected_candidates(n, k, slots), expected_merges(n, k, slots));
             prop_assert!(candidates <= n as f64 * (1.0 + 1e-12));
@@ -215,7 +215,7 @@ mod tests {
         }
 
         #[test]
-        fn max_distance_falls(k in 1usize..40, seen in 1usize..300, n in 1usize..300) {
+        fn max_distance_never_increases(k in 1usize..40, seen in 1usize..300, n in 1usize..300) {
             let ascending: Vec<f32> = (0..n as u16).map(|i| f32::from(i) * 0.5).collect();
             let (seen, n) = (seen.min(n), n);
             prop_assert!(

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_is_waiting_until_it_is_settled() {
+    fn regions_wait_until_they_are_settled() {
         let bounds = Bounds::Sphere { center: [0.0; AXES], radius: 1.0 };
         let region = |visited| Region {
             part: Part::Leaf { number: 3 },

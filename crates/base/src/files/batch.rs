@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_kill_at_any_step_readers_see_the_new_files_and_writers_finish() {
+    fn interrupted_commits_read_as_complete_and_can_be_recovered() {
         for steps in 0..=5 {
             let folder = tempfile::tempdir().unwrap();
             let folder = folder.path();
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_names_nothing_outside_its_folder() {
+    fn commit_lists_cannot_reference_paths_outside_their_folder() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("folder");
         fs::create_dir_all(folder.join(COMMIT)).unwrap();
@@ -346,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_from_elsewhere_touches_no_files_but_ours() {
+    fn foreign_commit_lists_only_affect_our_files() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let commit = folder.join(COMMIT);
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_commit_and_not_on_its_list_does_not_count() {
+    fn files_missing_from_the_commit_list_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let batch = started(folder.path());
         fs::write(batch.part.path().join("c"), "stray").unwrap();
@@ -377,7 +377,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn files_are_put_in_place_by_one_program_at_a_time() {
+    fn commits_wait_for_the_folder_lock() {
         let folder = tempfile::tempdir().unwrap();
         let batch = started(folder.path());
         let hold = FolderLock::new(folder.path()).unwrap();
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_in_a_commit_does_not_stop_the_next_writer() {
+    fn stale_commits_do_not_block_the_next_writer() {
         // No list, invalid lists, and lists with unexpected entries.
         for list in [None, Some("+a\n"), Some("\u{0}\n"), Some("+b\n")] {
             let folder = tempfile::tempdir().unwrap();
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_no_text_is_none_of_ours() {
+    fn commit_lists_with_invalid_utf8_are_discarded() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join(COMMIT)).unwrap();
         fs::write(folder.path().join(COMMIT).join(LIST), b"+a\n\xff\n").unwrap();
@@ -439,7 +439,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_replaced_and_not_what_it_leads_to() {
+    fn symlinks_are_replaced_but_their_targets_are_kept() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("folder");
         fs::create_dir(&folder).unwrap();
@@ -459,7 +459,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_commit_behind_a_link_is_not_read() {
+    fn symlinked_commits_are_ignored() {
         let place = tempfile::tempdir().unwrap();
         let (folder, other) = (place.path().join("folder"), place.path().join("other"));
         fs::create_dir(&folder).unwrap();
@@ -471,7 +471,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replaced_is_said_before_anything_is() {
+    fn unreplaceable_targets_fail_before_any_file_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let mut batch = started(folder.path());
         fs::create_dir(folder.path().join("c")).unwrap();
@@ -482,7 +482,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_folder_is_held_by_one_at_a_time() {
+    fn folder_locks_are_exclusive() {
         let folder = tempfile::tempdir().unwrap();
         let held = FolderLock::new(folder.path()).unwrap();
         let refused = FolderLock::within(folder.path(), Duration::ZERO).unwrap_err();

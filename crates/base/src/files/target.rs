@@ -159,7 +159,7 @@ mod tests {
     use crate::files::testing::names;
 
     #[test]
-    fn a_file_has_many_paths() {
+    fn equivalent_paths_are_the_same_file() {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
         assert!(same(&at("a.csv"), &at("./a.csv")) && !same(&at("a.csv"), &at("b.csv")), "neither is there");
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+    fn failed_writes_keep_the_old_file_and_leave_no_temporary_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         write(&path, |out| out.write_all(b"old")).unwrap();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_says_what_writing_would_say_and_leaves_nothing() {
+    fn check_reports_the_errors_of_write_and_leaves_no_files() {
         let folder = tempfile::tempdir().unwrap();
         check(&folder.path().join("a.csv")).unwrap();
         assert_eq!(names(folder.path()), [""; 0]);
@@ -203,7 +203,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn others_may_read_it_and_links_stay_links() {
+    fn new_files_have_default_permissions_and_links_are_preserved() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
@@ -222,7 +222,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_keeps_its_permissions_and_a_link_leads_to_what_is_not_there_yet() {
+    fn permissions_are_kept_and_dangling_links_are_followed() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let secret = folder.path().join("secret");
@@ -254,7 +254,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_folder_has_room_and_a_device_any() {
+    fn free_space_is_known_for_folders_but_not_for_devices() {
         let folder = tempfile::tempdir().unwrap();
         assert!(room(&folder.path().join("a.csv")).is_some_and(|free| free > 0 && free < 1 << 60));
         assert!(room(Path::new("a.csv")).is_some());

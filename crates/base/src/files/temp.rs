@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn no_file_comes_into_a_folder_that_a_signal_removes() {
+    fn files_are_not_created_while_a_signal_removes_the_folder() {
         let place = tempfile::tempdir().unwrap();
         let folder = StagingDir::new(place.path()).unwrap();
         let inside = folder.path().to_owned();
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_dead_left_is_removed_and_nothing_else() {
+    fn only_abandoned_temporary_files_are_removed() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
         let (file, folder) =
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_machine_writes_is_removed_only_when_it_is_old() {
+    fn temporary_files_of_other_machines_are_removed_only_when_old() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
         // The last two have the names that older versions used.
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn what_replaces_a_secret_is_one_before_anything_is_written() {
+    fn replacements_of_private_files_are_created_private() {
         use std::os::unix::fs::PermissionsExt;
         let place = tempfile::tempdir().unwrap();
         let secret = place.path().join("secret");
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_temporary_name_tells_the_machine() {
+    fn temporary_names_contain_the_machine_id() {
         let place = tempfile::tempdir().unwrap();
         let _file = TempFile::new(place.path(), &place.path().join("new")).unwrap();
         let name = names(place.path()).remove(0);
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_place_of_an_abandoned_file_is_neither_followed_nor_waited_for() {
+    fn opening_neither_follows_links_nor_blocks_on_pipes() {
         let place = tempfile::tempdir().unwrap();
         let [pipe, link, plain] = ["pipe", "link", "plain"].map(|name| place.path().join(name));
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -448,7 +448,7 @@ mod tests_of_scratch {
     use super::*;
 
     #[test]
-    fn it_is_there_until_it_is_dropped() {
+    fn scratch_files_are_private_and_removed_on_drop() {
         let scratch = Scratch::new().unwrap();
         scratch.file().write_all(b"1,2\n").unwrap();
         let path = scratch.path().to_owned();

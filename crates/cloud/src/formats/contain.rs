@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn no_thread_is_no_damage() {
+    fn thread_spawn_failures_are_io_errors() {
         let input = Input::new(
             std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")),
             &crate::progress::Silent,

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn well_known_texts_of_both_versions() {
+    fn wkt1_and_wkt2_are_parsed() {
         let globe = concat!(
             r#"GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,"#,
             r#"AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],PRIMEM["Greenwich",0],"#,
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_geotiff() {
+    fn geotiff_keys_are_parsed() {
         let keys = |entries: &[[u16; 4]]| {
             let head = [1, 1, 0, entries.len() as u16];
             [&[head], entries]

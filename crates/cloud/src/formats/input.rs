@@ -426,7 +426,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn whatever_changes_a_file_is_an_error() {
+    fn any_file_change_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let changes: [fn(&Path); 5] = [

@@ -151,7 +151,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn runs_and_repetitions() {
+    fn literals_and_back_references_unpack() {
         assert_eq!(unpack(&[2, b'a', b'b', b'c']).unwrap(), b"abc");
         assert_eq!(unpack(&[0, b'a', 1 << 5, 0]).unwrap(), b"aaaa");
         assert_eq!(unpack(&[0, b'a', 7 << 5, 255, 0]).unwrap(), [b'a'; 265]);
@@ -167,7 +167,7 @@ pub(super) mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_was_packed_comes_back(
+        fn packing_and_unpacking_round_trips(
             words in prop::collection::vec(0u8..4, 0..20_000),
             step in 1usize..5000,
         ) {
@@ -179,7 +179,7 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn any_bytes_return(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn unpacking_arbitrary_bytes_never_exceeds_the_maximum_ratio(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             if let Ok(unpacked) = unpack(&bytes) {
                 prop_assert!(unpacked.len() as u64 <= bytes.len() as u64 * LZF);
             }

@@ -497,7 +497,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dictionaries_are_read_in_any_order() {
+    fn header_keys_are_read_in_any_order() {
         let text =
             "{'shape': (3, 4L), \"fortran_order\": False, 'descr': [('x', '<f4'), ('y', '<f4')], }   \n";
         assert_eq!(value_of(text, "shape"), Some("(3, 4L)"));

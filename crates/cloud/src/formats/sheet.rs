@@ -580,7 +580,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_gathered_or_the_memory_is_named() {
+    fn selected_columns_are_gathered() {
         let (values, path) = (|| vec![1.0, 2.0, 3.0, 4.0], Path::new("a.csv"));
         assert_eq!(gather(values(), 2, &[0, 1], path).unwrap(), values());
         assert_eq!(gather(values(), 2, &[1], path).unwrap(), [2.0, 4.0]);

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_deflate_can_hold_is_unpacked() {
+    fn unpacking_stops_at_the_maximum_deflate_ratio() {
         let read = |length: u64, size| {
             io::copy(&mut Bounded::new(io::repeat(0).take(length), size), &mut io::sink())
         };

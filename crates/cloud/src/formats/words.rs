@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_dimensions_is_found() {
+    fn dimensions_are_detected() {
         assert_eq!(shape("the 1 2 3\n, 4 5 6\n"), Some((None, 3)));
         assert_eq!(shape("2008 1 2 3\nyear 4 5 6\n"), Some((None, 3)));
         assert_eq!(shape("a 1 2 3\nb 1 2\nc 1 2 3\n"), Some((None, 3)));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_no_word_vectors() {
+    fn tables_are_not_read_as_word_vectors() {
         let vector = (0..30).map(|at| format!("0.{at}")).collect::<Vec<_>>().join(" ");
         assert!(looks(format!("the {vector}\nof {vector}\n").as_bytes()));
         assert!(looks(format!("# {vector}\n2008 {vector}\na b {vector}\n").as_bytes()));

@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_those_of_their_rows_alone() {
+    fn records_match_only_their_own_rows() {
         for columns in ["y", "0,2", "3,2,0", "2,2", "0,3,0", "3"] {
             let (cloud, records) = towns(columns);
             assert!(cloud.was_read_from(&[2, 0, 1], &records), "{columns}");
@@ -219,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn digits_behind_a_zero_are_numbers_here() {
+    fn codes_with_leading_zeros_match_their_number() {
         let is_of = |zip: &str| is_of_text("zip", 6484.0, zip);
         assert_eq!(["06484", "006484", "06485", "none"].map(is_of), [true, true, false, false]);
     }
 
     #[test]
-    fn dates_are_texts_of_numbers() {
+    fn date_texts_match_numeric_dates() {
         for text in ["2024-10-04", "1969-12-31T23:59:59.5Z", "+12024-10-04", "-0044-03-15T00:00:00"] {
             assert!(is_moment(text), "{text}");
         }

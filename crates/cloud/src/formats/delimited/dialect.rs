@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn delimiters_are_found() {
+    fn delimiters_are_detected() {
         for (text, delimiter) in [
             ("a,b\n1,2\n", b','),
             ("a\tb\n1\t2", b'\t'),
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_may_stand_first() {
+    fn a_leading_row_count_is_detected() {
         assert!(detect("2\n1 2 3\n4 5 6\n").counted);
         assert!(
             Dialect::detect(b"2\n", true, Hints { counted: true, ..Hints::default() }).counted
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_record_does_not_count() {
+    fn truncated_records_are_ignored() {
         assert_eq!(
             Dialect::detect(b"1;2,0\n3;4,0\n5;", false, Hints::default()).separator,
             Separator::Byte(b';')
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn names_may_stand_in_a_comment() {
+    fn column_names_are_found_in_comments() {
         let dialect = detect("# made by hand\n# lon lat\n1 2\n");
         assert_eq!(dialect.commented_names(2), Some(vec!["lon".to_owned(), "lat".to_owned()]));
         assert_eq!(dialect.commented_names(4), None);
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_between_spaces_are_decimal_or_unclear() {
+    fn commas_in_space_separated_text_are_decimal_or_ambiguous() {
         for text in [
             "2,5341 5,2754 7,6099\n6,3476 2,0417 1,4577\n",
             "2,53412 5,2754\n6,3476 2,1417\n",

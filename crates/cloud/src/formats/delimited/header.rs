@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_line_that_counts_the_table_is_told_from_a_header() {
+    fn summary_lines_are_distinguished_from_headers() {
         for (text, summary) in [
             ("569,3,malignant,benign\n1,2,3,0\n4,5,6,1\n", true),
             ("3,4,one,two,three\n1,2,3,4,0\n5,6,7,8,1\n", true),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_labelled_points_are_told_apart() {
+    fn headers_are_distinguished_from_labelled_points() {
         for (text, header) in [
             ("a,b\n1,2\n", true),
             ("a,b\nc,d\n", true),
@@ -311,7 +311,7 @@ mod tests {
         }
     }
     #[test]
-    fn names_of_rows_are_told_from_a_column_too_many() {
+    fn row_names_are_distinguished_from_extra_columns() {
         for (text, row_names, width) in [
             ("\"x\" \"y\" \"z\"\n\"1\" 2.5 5.2 7.6\n\"2\" 6.3 2.0 0.4\n", true, 4),
             ("x,y\nA,1,2\nB,3,4\n", true, 3),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn delimiters_at_line_ends_make_no_columns() {
+    fn trailing_delimiters_do_not_add_columns() {
         for (text, width, trailing) in [
             ("x,y\n1,2,\n3,4,\n", 2, true),
             ("x,y,\n1,2,\n3,4,\n", 2, true),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_told_from_a_damaged_record() {
+    fn unit_lines_are_distinguished_from_damaged_records() {
         for (text, units) in [
             ("x,y,z\nm,m,m\n1,2,3\n", true),
             ("t,v\n[s],[m/s]\n1,2\n", true),

@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_has_the_notation_that_all_of_its_numbers_fit() {
+    fn a_column_uses_the_notation_that_fits_all_its_numbers() {
         for (text, notations) in [
             ("a;b\n1,5;2\n", &[Comma, Plain][..]),
             ("1,5;2,25\n", &[Comma, Comma]),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_read_in_the_notation_of_its_column() {
+    fn fields_are_parsed_in_their_columns_notation() {
         for (field, comma, point, doubtful) in [
             ("1,5", Cell::Number(1.5), Cell::Text, Cell::Text),
             (" -0,25 ", Cell::Number(-0.25), Cell::Text, Cell::Text),
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_texts_are_looked_through_once() {
+    fn plain_numbers_are_recognised_by_the_quick_scan() {
         for text in ["x,y\n1.5,-2e5\n3,4.25\n", "1.2,3.4,5.6\n", "id,d2\n1, 2\n"] {
             assert!(!is_suspicious(text.as_bytes(), Separator::Byte(b',')), "{text:?}");
         }

@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanks_separate_and_quotes_hold() {
+    fn spaces_separate_fields_except_within_quotes() {
         let line = b"  a\t12  \"b c\" \"open d\r\n";
         let mut fields = Vec::new();
         split_spaces(line, &mut fields);
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(fields, [&b"a"[..], b"12", b"b c", b"\"open", b"d"]);
     }
     #[test]
-    fn another_text_takes_no_more_memory() {
+    fn restarting_a_reader_does_not_claim_more_memory() {
         let line = [&b"1"[..]; 3000].join(&b' ');
         for separator in [Separator::Byte(b' '), Separator::Spaces] {
             with_input(1 << 17, |input| {

@@ -352,7 +352,7 @@ mod tests {
     use ::e57::Record;
 
     #[test]
-    fn promises_are_held_against_the_size_of_the_file() {
+    fn declared_sizes_are_checked_against_the_file_size() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), [0; 100]).unwrap();
         let input = Input::new(file.path(), &Silent).unwrap();

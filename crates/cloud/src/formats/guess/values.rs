@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_without_a_heading_is_the_last_column() {
+    fn a_trailing_column_of_digits_is_a_label() {
         // Pixels from 0 to 16, and a digit.
         let names = ["d0", "d1", "d2", "d3"];
         let digits = roles(&names, 200, |row, column| {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_count_the_rows_are_ids() {
+    fn consecutive_row_numbers_are_ids() {
         let table = |row: usize, column: usize| {
             if column == 2 { 100_001.0 + row as f64 } else { (row as f64 * 0.37).sin() }
         };
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_say_what_a_column_is() {
+    fn headings_determine_column_roles() {
         let third = |row: usize, column: usize| if column < 2 { row as f64 * 0.5 } else { (row % 3) as f64 };
         let halves = |row: usize, _: usize| row as f64 * 0.5;
         let with_holes =
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn the_index_of_a_data_frame_is_an_id() {
+    fn data_frame_indices_are_ids() {
         let table = |row: usize, column: usize| {
             if column == 0 { row as f64 } else { (row * (7 + column) % 5) as f64 }
         };
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn times_with_a_heading_are_told_by_their_values() {
+    fn time_columns_are_confirmed_by_their_values() {
         let since = |start: f64, step: f64| {
             move |row: usize, column: usize| {
                 if column == 1 { start - row as f64 * step } else { row as f64 * 0.5 }
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn colors_normals_times_and_indices_beside_a_position_without_headings_are_told_by_value() {
+    fn roles_of_unnamed_columns_after_a_position_are_inferred_from_values() {
         use super::Role::{Color, Direction, Other, Time};
         let place = |row: usize, column: usize| (row as f64 * 0.37 + column as f64).sin() * 10.0;
         let color = |row: usize, column: usize| ((row * 37 + column * 91) % 256) as f64;
@@ -450,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_a_reader_made_up_say_nothing() {
+    fn generated_column_names_are_ignored() {
         let table = |row: usize, column: usize| {
             if column == 2 { (row % 3) as f64 } else { (row * (7 + column) % 50) as f64 * 0.5 }
         };

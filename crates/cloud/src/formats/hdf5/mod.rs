@@ -411,7 +411,7 @@ mod tests {
     use crate::formats::lzf::tests::pack;
 
     #[test]
-    fn chunks_unpack_to_what_they_declare() {
+    fn chunks_unpack_up_to_their_declared_size() {
         let packed = pack(&[0; 1 << 20]);
         for (most, length) in [(u64::MAX, 1 << 20), (1 << 20, 1 << 20), (68, 68), (0, 0)] {
             assert_eq!(unpack_lzf(&packed, most).unwrap().len(), length);

@@ -352,7 +352,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_are_told_apart() {
+    fn json_shapes_are_distinguished() {
         for (text, lines, shape) in [
             ("[[1,2],[3,4]]", false, Shape::Array),
             (" [ {\"a\":1} ]\n", false, Shape::Array),
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_begins_with_a_bracket_is_no_json() {
+    fn tables_that_begin_with_a_bracket_are_not_json() {
         for text in ["[[1,2],[3", "[1,2]\n[3,4]\n", "{\"a\":1}", " [\n {\"x\": 1"] {
             assert!(begins(text.as_bytes()), "{text:?}");
         }
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn json_begins_in_a_way_of_its_own() {
+    fn json_is_recognised_by_its_first_characters() {
         for text in ["[[1", " [ -1", "{\"a\"", "[\n  {", "\u{feff}[1"] {
             assert!(looks(text.as_bytes()), "{text:?}");
         }
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_and_numbers_are_counted() {
+    fn memory_is_claimed_for_long_tokens_only() {
         let read = |free: u64, parts: &[(&str, usize)]| {
             let mut text = Vec::new();
             parts.iter().for_each(|(part, times)| text.extend(part.repeat(*times).into_bytes()));

@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_of_a_quarter_of_a_gigabyte_are_taken_one_at_a_time() {
+    fn large_chunks_are_decoded_one_at_a_time() {
         let vlr = LazVlrBuilder::default().with_point_format(1, 0).unwrap().build();
         let taken = |points: u64, record: usize| {
             let layout = layout(16 * points, record);
@@ -462,7 +462,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_that_promises_17_gigabytes_is_read_piece_by_piece() {
+    fn oversized_chunks_disable_parallel_decoding() {
         let vlr =
             LazVlrBuilder::default().with_point_format(1, 0).unwrap().with_variable_chunk_size().build();
         let mut table = ChunkTable::with_capacity(1);

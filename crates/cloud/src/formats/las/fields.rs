@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_lie_within_the_smallest_record_of_their_format() {
+    fn fields_fit_in_the_smallest_record_of_their_format() {
         for (format, least) in super::super::LEAST.into_iter().enumerate() {
             let fields = of_format(format as u8, [1.0; 3], [0.0; 3]);
             assert!(fields.iter().all(|field| field.end() <= least), "{format}: {fields:?}");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn described_bytes_follow_one_another() {
+    fn extra_bytes_fields_are_laid_out_consecutively() {
         let describe = |kind: u8, options: u8, name: &str| {
             let mut raw = [0; EXTRA];
             (raw[2], raw[3]) = (kind, options);

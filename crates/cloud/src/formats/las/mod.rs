@@ -388,7 +388,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_are_limited_in_bytes() {
+    fn batch_sizes_are_limited_in_bytes() {
         let batch = |record| Layout { record, ..Layout::default() }.batch();
         assert_eq!((batch(20), batch(256), batch(257), batch(65_535)), (BATCH, BATCH, 65_280, 256));
     }

@@ -61,7 +61,7 @@ fn put(path: &Path, content: &[u8]) {
 }
 
 #[test]
-fn a_file_that_changes_while_it_is_read_is_an_error() {
+fn file_changes_during_reading_are_detected() {
     let changes: [(&str, Change); 4] = [
         ("cut", |path| File::options().write(true).open(path).unwrap().set_len(1000).unwrap()),
         ("grown", |path| File::options().append(true).open(path).unwrap().write_all(b"1,2,3\n").unwrap()),

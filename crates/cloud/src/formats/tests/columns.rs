@@ -17,7 +17,7 @@ impl Sample {
 }
 
 #[test]
-fn numbers_and_categories_of_a_text() {
+fn text_files_give_numeric_and_categorical_columns() {
     let sample =
         Sample::new("a.csv", "x,city,y,late,none\n1,Ulm,5,7,\n,Köln,6,8,NA\ninf,Ulm,7,9z,\n4,,8,,\n");
     assert_values(&sample.numbers("X"), &[1.0, f64::NAN, f64::INFINITY, 4.0]);
@@ -34,7 +34,7 @@ fn numbers_and_categories_of_a_text() {
 }
 
 #[test]
-fn too_many_texts_are_refused() {
+fn too_many_distinct_texts_are_refused() {
     let rows = |count: usize| (0..count).map(|at| format!("{at},n{at}\n")).collect::<String>();
     let most = Sample::new("a.csv", rows(MAX_CATEGORIES)).column("1").unwrap();
     assert!(matches!(most, ColumnData::Categories { names, .. } if names.len() == MAX_CATEGORIES));
@@ -43,7 +43,7 @@ fn too_many_texts_are_refused() {
 }
 
 #[test]
-fn a_scan_has_all_its_fields() {
+fn las_attributes_are_readable_as_columns() {
     for (format, compressed) in
         [(0, false), (1, true), (3, false), (3, true), (6, true), (7, false), (7, true)]
     {
@@ -85,7 +85,7 @@ fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
 }
 
 #[test]
-fn records_of_every_format() {
+fn records_are_read_from_every_format() {
     let numbers = |values: &[f64]| values.iter().map(|&value| Cell::Number(value)).collect::<Vec<_>>();
     let floats: Vec<u8> = (0..15u8).flat_map(|at| f32::from(at).to_le_bytes()).collect();
     let wanted = [4, 0, 4, 2];
@@ -174,7 +174,7 @@ fn records_of_every_format() {
 }
 
 #[test]
-fn records_of_a_text_are_cells() {
+fn records_of_delimited_text_are_typed_cells() {
     let sample = Sample::new("a.csv", "x,city\n1,\"Ulm, \"\n# no\n\n,b\nNaN,3\n");
     let found = records_of(&sample, &[2, 0, 1]);
     assert_eq!(found[0], [Cell::Missing, Cell::Number(3.0)]);
@@ -185,7 +185,7 @@ fn records_of_a_text_are_cells() {
 }
 
 #[test]
-fn digits_behind_a_zero_are_shown_as_they_stand_and_stay_numbers() {
+fn codes_with_leading_zeros_display_as_text_and_remain_numeric() {
     for (name, text) in [
         ("a.csv", "x,zip\n1.5, 06484\n007,10115\n"),
         ("a.csv", "x;zip\n1,5;06484\n007;10115\n"),
@@ -229,7 +229,7 @@ impl crate::progress::Progress for Reads {
 }
 
 #[test]
-fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
+fn marks_of_earlier_reads_speed_up_record_lookup() {
     let marks = Marks::default();
     for (start, end, separator) in
         [("", "\n", ","), ("\u{feff}x,n\r\n", "\r\n", ","), ("# about\nx n\n", "\n", " ")]
@@ -282,7 +282,7 @@ fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
 }
 
 #[test]
-fn a_record_of_several_scans_is_found_by_the_marks_too() {
+fn marks_work_across_scan_boundaries() {
     let marks = Marks::default();
     let scan =
         |from: usize| -> String { (from..from + 20_000).map(|at| format!("{at} 0.5 1 7\n")).collect() };

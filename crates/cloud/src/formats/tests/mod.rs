@@ -144,7 +144,7 @@ fn assert_values(found: &[f64], want: &[f64]) {
 }
 
 #[test]
-fn names_and_contents_must_agree() {
+fn extensions_must_match_the_content() {
     for (name, content, part) in [
         ("a.csv", &b"\x93NUMPY\x01\x00"[..], "named .csv: it begins like a NumPy array; rename it to .npy"),
         ("a.npy", b"1,2\n", "named .npy: does not begin like a NumPy array"),
@@ -213,7 +213,7 @@ fn names_and_contents_must_agree() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_files_are_reported() {
     let folder = TempDir::new().unwrap();
     let message =
         read(&folder.path().join("none.csv"), &ColumnChoice::Default, &Silent).unwrap_err().to_string();
@@ -223,7 +223,7 @@ fn what_is_not_there_is_said() {
 }
 
 #[test]
-fn extensions_belong_to_one_format() {
+fn every_extension_belongs_to_one_format() {
     let mut all: Vec<&str> = registry().iter().flat_map(|format| format.extensions.iter().copied()).collect();
     all.extend(registry::FOREIGN.iter().flat_map(|foreign| foreign.1));
     let count = all.len();
@@ -233,7 +233,7 @@ fn extensions_belong_to_one_format() {
 }
 
 #[test]
-fn cancelling_stops() {
+fn reading_can_be_cancelled() {
     let stop = std::sync::atomic::AtomicBool::new(true);
     let sample = Sample::new("a.csv", "1,2\n".repeat(10_000));
     assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));

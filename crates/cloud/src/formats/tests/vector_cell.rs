@@ -53,7 +53,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn lists_in_texts_are_vectors_in_every_notation() {
+fn text_lists_are_parsed_in_every_notation() {
     for [first, second] in [
         ["[1, 2.5, -3]", "[4,5,6e1]"],
         ["[ 1.   2.5 -3. ]", "[ 4.  5.\n  60. ]"],
@@ -94,7 +94,7 @@ fn lists_in_texts_are_vectors_in_every_notation() {
 }
 
 #[test]
-fn texts_that_are_not_vectors_stay_texts() {
+fn other_texts_are_not_parsed_as_vectors() {
     for cells in [
         ["(see 1, 2)", "[3] and [4]"],
         ["1,234 EUR", "2,345 EUR"],
@@ -178,7 +178,7 @@ fn points_are_read_from_wkt_wkb_and_objects() {
 }
 
 #[test]
-fn pairs_of_places_are_on_the_globe() {
+fn coordinate_pairs_become_longitude_and_latitude() {
     for (name, cells, want) in [
         (
             "location",
@@ -218,7 +218,7 @@ fn pairs_of_places_are_on_the_globe() {
 }
 
 #[test]
-fn vectors_that_are_not_read_are_refused_by_name() {
+fn unsupported_vectors_are_refused_by_name() {
     for (cells, why) in [
         (
             &["POLYGON((0 0,1 0,1 1,0 0))", "POINT(1 2)"] as &[&str],
@@ -277,7 +277,7 @@ fn vectors_that_are_not_read_are_refused_by_name() {
 }
 
 #[test]
-fn the_vector_among_arrays_of_objects_is_the_one_of_floats() {
+fn the_float_array_in_objects_is_the_vector() {
     let line = |more: &str| format!("{{\"input_ids\":[1,2],\"scores\":[0.5,1],{more}}}\n");
     assert_eq!(taken("a.jsonl", line("\"bbox\":[1.5,2,3,4]")), "scores_0 scores_1: 0.5 1");
     assert_eq!(taken("a.jsonl", line("\"embedding\":[1,2]")), "embedding_0 embedding_1: 1 2");
@@ -310,7 +310,7 @@ fn the_vector_among_arrays_of_objects_is_the_one_of_floats() {
 }
 
 #[test]
-fn vectors_between_bars_and_places_under_an_address_are_read() {
+fn bar_separated_vectors_and_address_coordinates_are_read() {
     assert_eq!(
         taken("a.csv", csv("vector", &["0.5|-1.5|2.5", "1.5|0.5|0.25"])),
         "vector0 vector1 vector2: 0.5 -1.5 2.5 1.5 0.5 0.25"
@@ -323,7 +323,7 @@ fn vectors_between_bars_and_places_under_an_address_are_read() {
 }
 
 #[test]
-fn geojson_is_on_the_globe_unless_it_names_another_system() {
+fn geojson_is_geographic_unless_another_crs_is_declared() {
     let features = |crs: &str, more: &str| {
         let point = "{\"type\":\"Feature\",\"properties\":{\"pop\":3MORE},\"geometry\":{\"type\":\"Point\",\
                      \"coordinates\":[11.5,48.5,500]}}";
@@ -375,7 +375,7 @@ fn lists(values: &[&[f64]]) -> ArrayRef {
 }
 
 #[test]
-fn geoparquet_follows_its_reference_system() {
+fn geoparquet_uses_its_crs() {
     let points = |numbers: [&[f64]; 2]| -> ArrayRef {
         Arc::new(BinaryArray::from_iter_values(
             numbers.map(|numbers| wkb(if numbers.len() > 2 { 1001 } else { 1 }, numbers)),
@@ -433,7 +433,7 @@ fn geoparquet_follows_its_reference_system() {
 }
 
 #[test]
-fn geoarrow_points_are_structures_or_lists() {
+fn geoarrow_points_are_read_from_structs_and_lists() {
     let number = |values: [f64; 2]| -> ArrayRef { Arc::new(Float64Array::from(values.to_vec())) };
     let structure = |names: [&str; 2]| -> ArrayRef {
         let field = |name: &str| Arc::new(Field::new(name, DataType::Float64, true));
@@ -477,7 +477,7 @@ fn geoarrow_points_are_structures_or_lists() {
 }
 
 #[test]
-fn the_vector_among_lists_is_the_one_of_floats() {
+fn the_float_list_among_columns_is_the_vector() {
     let mut tokens = ListBuilder::new(Int64Builder::new());
     (0..2).for_each(|_| tokens.append_value([Some(101), Some(7)]));
     let tokens = || column_of("input_ids", Arc::new(tokens.finish_cloned()));
@@ -514,7 +514,7 @@ fn the_vector_among_lists_is_the_one_of_floats() {
 }
 
 #[test]
-fn reference_systems_are_known_by_their_codes_and_notations() {
+fn crs_codes_and_notations_are_recognised() {
     let degrees = |text: &str| Crs::of_json(&serde_json::from_str(text).unwrap()).map(|crs| crs.geographic);
     for text in [
         "\"OGC:CRS84\"",
@@ -547,7 +547,7 @@ fn reference_systems_are_known_by_their_codes_and_notations() {
 
 /// Cells damaged anywhere never panic; only lists and points have numbers.
 #[test]
-fn damaged_cells_are_no_danger() {
+fn damaged_cells_never_panic() {
     let cells = [
         "[np.float64(0.5), 2]",
         "SRID=4326;POINT ZM(1 2 3 4)",

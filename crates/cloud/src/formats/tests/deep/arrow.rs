@@ -95,7 +95,7 @@ fn parquet(schema: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn columns_within_columns() {
+fn deeply_nested_columns_are_refused() {
     const SAID: &str = "description of columns: nests more than 64 levels deep, the supported maximum";
     let error = |name: &str, content: Vec<u8>| Sample::new(name, content).error();
     let deep = [1; 3000];
@@ -111,7 +111,7 @@ fn columns_within_columns() {
 }
 
 #[test]
-fn a_description_that_unfolds() {
+fn schemas_that_expand_too_much_are_refused() {
     let error = |name: &str, content: Vec<u8>| Sample::new(name, content).error();
     // 409,600 columns of 870,000 tables, and names of 1.6 GB; then 2³⁰ columns.
     let wide = [100, 16, 16, 16];
@@ -132,7 +132,7 @@ fn a_description_that_unfolds() {
 }
 
 #[test]
-fn batches_in_the_same_place() {
+fn overlapping_batches_are_refused() {
     let message = Sample::new("a.arrow", file(&[], 1000)).error();
     assert!(
         message.starts_with("footer: its batches have ") && message.contains(" bytes in a file of "),
@@ -141,7 +141,7 @@ fn batches_in_the_same_place() {
 }
 
 #[test]
-fn batches_whose_description_is_said_to_be_empty() {
+fn batches_with_an_empty_description_are_refused() {
     // The decoder would treat the description as the data and allocate by it.
     let whole = super::super::arrow::ipc(Some(CompressionType::LZ4_FRAME));
     let end = whole.len() - 10;
@@ -162,7 +162,7 @@ fn batches_whose_description_is_said_to_be_empty() {
 }
 
 #[test]
-fn long_names_of_long_lists() {
+fn long_lists_with_long_names_are_refused() {
     let item = Arc::new(Field::new("item", DataType::Float32, true));
     let list = Field::new("n".repeat(100_000), DataType::FixedSizeList(item, 1 << 20), true);
     let mut out = Vec::new();
@@ -176,7 +176,7 @@ fn long_names_of_long_lists() {
 }
 
 #[test]
-fn lists_that_are_longer_than_the_file() {
+fn lists_longer_than_the_file_are_refused() {
     let stream = |length: i32| {
         let item = Arc::new(Field::new("item", DataType::Float32, true));
         let mut out = Vec::new();
@@ -191,7 +191,7 @@ fn lists_that_are_longer_than_the_file() {
 }
 
 #[test]
-fn batches_with_fewer_rows_than_they_promise() {
+fn batches_with_a_wrong_row_count_are_refused() {
     let whole = super::super::arrow::ipc(None);
     let end = whole.len() - 10;
     let length = u32::from_le_bytes(*whole[end..].first_chunk().unwrap()) as usize;

@@ -74,7 +74,7 @@ fn fan(levels: usize, links: usize) -> Vec<u8> {
 }
 
 #[test]
-fn groups_that_are_linked_again_and_again() {
+fn groups_linked_too_often_are_refused() {
     let sample = Sample::new("a.h5", fan(14, 4));
     let message = "groups that are linked more than once: each is listed under every name, which exceeds \
                    the limit of 10000";
@@ -117,7 +117,7 @@ fn shaped(shape: [u64; 2], chunk: [u32; 2]) -> Vec<u8> {
 }
 
 #[test]
-fn chunks_that_reach_far_beyond_the_data() {
+fn oversized_chunks_are_refused() {
     // Unwritten chunks are read, and chunks may be larger than the data.
     assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).table("").1, [0.0; 10]);
     assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).info().columns[1].max, Some(0.0));
@@ -135,7 +135,7 @@ fn chunks_that_reach_far_beyond_the_data() {
 }
 
 #[test]
-fn columns_without_rows_are_not_made() {
+fn columns_are_not_created_without_rows() {
     let refused = "nothing to read: the header declares 0 rows";
     assert_eq!(Sample::new("a.h5", shaped([0, 4097], [1, 64])).error(), refused);
     let sample = Sample::new("a.h5", shaped([0, 4096], [1, 64]));
@@ -154,7 +154,7 @@ fn pairs(values: &[f64]) -> Vec<u8> {
 }
 
 #[test]
-fn another_data_set_is_not_taken_for_a_damaged_one() {
+fn damaged_data_sets_are_not_replaced_by_another() {
     let root = |at: &[u64]| object(&[link("train", at[1]), link("test", at[2])]);
     let two = |layout: u16| {
         let mut train = pairs(&[1.0, 2.0, 3.0, 4.0]);
@@ -191,7 +191,7 @@ fn circle(links: usize) -> Vec<u8> {
 }
 
 #[test]
-fn links_that_are_looked_for_among_many() {
+fn groups_with_too_many_links_are_refused() {
     let message = "the root group: 60000 links in its header: at most 1024 are supported, because each \
                    look-up scans all of them; write it with h5repack IN OUT";
     assert_eq!(Sample::new("a.h5", circle(60_000)).error(), message);
@@ -199,7 +199,7 @@ fn links_that_are_looked_for_among_many() {
 }
 
 #[test]
-fn links_that_lead_nowhere_new_are_counted() {
+fn repeated_links_count_towards_the_limit() {
     // Groups, each with a thousand links to the root.
     let nowhere = |groups: usize| {
         let root = |at: &[u64]| {
@@ -218,7 +218,7 @@ fn links_that_lead_nowhere_new_are_counted() {
 }
 
 #[test]
-fn data_sets_beyond_those_listed_open_by_name() {
+fn unlisted_data_sets_open_by_name() {
     // Twenty groups with the same thousand data sets, the first of which has more rows.
     let root = |at: &[u64]| {
         object(&(0..20).map(|group| link(&format!("g{group}"), at[1 + group])).collect::<Vec<_>>())
@@ -255,7 +255,7 @@ fn data_sets_beyond_those_listed_open_by_name() {
 }
 
 #[test]
-fn chunks_are_counted_before_they_are_read() {
+fn memory_for_chunks_is_claimed_before_reading() {
     // One chunk of 16 MiB.
     let sample = Sample::new("a.h5", chunked(5, [1 << 20, 2]));
     for free in [1 << 20, 1 << 27] {

@@ -24,7 +24,7 @@ fn unpacked(packed: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn train_is_the_cloud_and_all_else_a_part() {
+fn train_is_the_default_data_set() {
     let halves: Vec<f64> = (0..12).map(|i| f64::from(i) * 0.5).collect();
     for content in [earliest(), latest()] {
         let sample = Sample::new("a.hdf5", content);
@@ -46,7 +46,7 @@ fn train_is_the_cloud_and_all_else_a_part() {
 }
 
 #[test]
-fn every_type_and_packing() {
+fn every_type_and_filter_is_read_or_refused() {
     let old = Sample::new("a.h5", earliest());
     assert_values(&old.part("deep/er/halves"), &[1.5, -2.0, f64::INFINITY, 0.0]);
     let unread = |sample: &Sample, name: &str| {
@@ -69,7 +69,7 @@ fn every_type_and_packing() {
 }
 
 #[test]
-fn what_is_damaged_is_refused() {
+fn truncated_files_are_refused() {
     let content = latest();
     // The missing part may belong to another data set, but must be reported.
     for length in [content.len() / 2, content.len() - 1] {
@@ -101,7 +101,7 @@ const UNCHECKED: [usize; 10] = [977, 1577, 1849, 12889, 1626, 1627, 1890, 1891, 
 /// all as it is: unused room, or what no reader needs. 46 change a value, all of them in `UNCHECKED`; the
 /// others are refused, or change a name.
 #[test]
-fn a_flipped_bit_of_the_metadata_changes_no_value() {
+fn flipped_metadata_bits_do_not_change_values() {
     let content = earliest();
     let sample = Sample::new("a.h5", &content);
     let want = all_values(&sample.path).unwrap();

@@ -1,7 +1,7 @@
 //! Memory still available to this process.
 //!
-//! A failed allocation aborts the program, and one that the system cannot back gets it killed. Sizes from
-//! files and jobs are therefore checked against [`available`] before allocation.
+//! A failed allocation aborts the program, and overcommitted memory gets it killed. Sizes from files and jobs
+//! are therefore checked against [`available`] before allocation.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ const RESERVE: u64 = 8 << 20;
 /// groups, and the rest of its address space (`RLIMIT_AS`), less a reserve of 8 MiB. `None` if the system
 /// reports none of these.
 pub fn available() -> Option<u64> {
-    // Fuzzing must not depend on the machine's load, and querying takes as long as reading does. The constant
-    // is half of what scripts/fuzz treats as a leak.
+    // Fuzzing must not depend on the machine's load, and this query takes as long as reading an input. The
+    // constant is half of what scripts/fuzz treats as a leak.
     if cfg!(fuzzing) {
         return Some(1 << 30);
     }
@@ -21,8 +21,8 @@ pub fn available() -> Option<u64> {
 }
 
 /// Makes all threads share one allocator arena if the address space is limited; call before starting threads.
-/// glibc otherwise reserves 64 MiB of address space per thread if it can. These reservations count as used,
-/// so a job could fit under a low limit, where they fail, and be refused under a higher one.
+/// glibc otherwise reserves 64 MiB of address space per thread if it can. These reservations count as used.
+/// Under a low limit they fail, so that a job could fit there but be refused under a higher limit.
 pub fn share_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if std::fs::read_to_string("/proc/self/limits").is_ok_and(|limits| address_space(&limits).is_some()) {
@@ -30,13 +30,13 @@ pub fn share_arenas() {
         unsafe extern "C" {
             fn mallopt(parameter: i32, value: i32) -> i32;
         }
-        // SAFETY: sets a number inside the allocator, as mallopt(3) allows at any time. What it returns says
-        // whether that was possible, and nothing depends on it.
+        // SAFETY: sets a number inside the allocator, as mallopt(3) allows at any time. The result tells
+        // whether it succeeded and is not needed.
         unsafe { mallopt(M_ARENA_MAX, 1) };
     }
 }
 
-/// There is less free memory than the work needs.
+/// The work needs more memory than is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("needs {} MiB of memory, but only {} MiB is free", .needed.div_ceil(1 << 20), .free >> 20)]
 pub struct Short {

@@ -24,7 +24,7 @@ impl Progress for Silent {
     }
 }
 
-/// A stage of longer work, whose reports are forwarded as the share from `from` to `to` of the whole.
+/// A stage of longer work. Maps its progress to the range `from` to `to` of the whole.
 pub struct Stretch<'a> {
     pub of: &'a dyn Progress,
     pub from: f64,

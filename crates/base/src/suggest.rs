@@ -9,7 +9,7 @@ use strsim::osa_distance;
 /// that close.
 pub fn suggest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
-    // A single letter is one edit from every other.
+    // Every other single letter is one edit away.
     if typed.chars().count() < 2 {
         return None;
     }

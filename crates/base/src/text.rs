@@ -205,7 +205,7 @@ pub fn coordinate(value: f64) -> String {
 
 /// A time in UTC, from seconds since 1970: `2026-11-21 05:44`.
 pub fn moment(unix: u64) -> String {
-    // Days in a calendar that begins on 1 March of year 0, whose leap days come last.
+    // Count years from 1 March, so that a leap day is the last day of its year.
     let days = unix / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -227,7 +227,7 @@ pub fn sentence_case(text: &str) -> String {
 /// it equals the whole, so that an imperfect result never reads as perfect.
 pub fn rounded_part(part: f64, whole: f64, decimals: u32) -> String {
     let scale = 10f64.powi(decimals as i32);
-    // A mean of shares may be a few bits too small.
+    // Rounding may make a mean of shares a few bits too small.
     let is_whole = part * (1.0 + 1e-12) >= whole;
     let most = if is_whole { whole } else { whole - 1.0 / scale };
     format!("{:.*}", decimals as usize, ((part * scale).round() / scale).min(most))

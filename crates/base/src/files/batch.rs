@@ -2,10 +2,10 @@
 //!
 //! The files are written into a temporary folder inside the target folder. One rename of the temporary folder
 //! to [`COMMIT`] is the commit point: before it the old files are valid, after it the new ones. Only then are
-//! the files moved to their destinations, one by one. If the program is killed in between, [`place`] shows
-//! readers the new files, and the next writer, or [`recover`], completes the moves. The folder is locked
-//! meanwhile, because a second program that followed an outdated list would remove newer files. Other content
-//! of the folder is not touched.
+//! the files moved to their destinations, one by one. If the program is killed before all files are moved,
+//! [`place`] still gives readers the new files, and the next writer or [`recover`] completes the moves. The
+//! folder is locked during the moves, because a second program following an outdated list would remove newer
+//! files. Other files in the folder are not touched.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -20,20 +20,20 @@ use super::temp::{StagingDir, remove_abandoned};
 /// Folder of committed files that have not been moved to their destinations yet.
 const COMMIT: &str = ".warpscope-commit";
 
-/// The file in it that lists the remaining actions, one per line: `+name` is moved to its destination,
-/// `-name` is removed.
+/// Name of the file in [`COMMIT`] that lists the remaining actions, one per line: `+name` is moved to its
+/// destination, `-name` is removed.
 const LIST: &str = ".list";
 
-/// Prefix for renaming foreign content that occupies the place of a commit.
+/// Prefix for renaming a foreign file or folder that is named like a commit.
 const ASIDE: &str = ".warpscope-aside-";
 
-/// Maximum size of the list in bytes. A longer one is not ours.
+/// Maximum size of the list in bytes. Longer lists were not written by this program.
 const MOST_LIST: u64 = 1 << 24;
 
-/// Whether the caller writes files with this name, and may replace or remove them.
+/// Whether a file with this name belongs to the caller, who may then replace or remove it.
 pub type Ours = fn(&str) -> bool;
 
-/// Files that together replace others in a folder.
+/// New files of a folder that replace the old ones together.
 #[derive(Debug)]
 pub struct Batch {
     folder: PathBuf,
@@ -46,15 +46,14 @@ impl Batch {
     /// An empty batch for an existing folder.
     ///
     /// # Errors
-    /// I/O errors, also if an interrupted commit cannot be completed.
+    /// I/O errors, including those of completing an interrupted commit.
     pub fn new(folder: &Path, ours: Ours) -> io::Result<Self> {
         recover(folder, ours)?;
         Ok(Self { folder: folder.to_owned(), ours, part: StagingDir::new(folder)?, names: Vec::new() })
     }
 
-    /// Adds a file. It gets the permissions of the one that it replaces. A symbolic link is replaced rather
-    /// than followed, because its target may be on another file system, where a folder rename cannot be
-    /// atomic.
+    /// Adds a file, with the permissions of the file it replaces. A symbolic link is replaced rather than
+    /// followed, because its target may be on another file system, where a folder rename cannot be atomic.
     ///
     /// # Errors
     /// I/O errors, and those of `content`.
@@ -74,15 +73,15 @@ impl Batch {
     /// Commits all files in the order of adding, and removes `obsolete` files.
     ///
     /// # Errors
-    /// I/O errors. The folder then has the old files or, if only the final moves failed, the new ones
-    /// according to [`place`].
+    /// I/O errors. The folder still has the old files. If only the final moves failed, [`place`] gives the
+    /// new ones.
     pub fn put(self, obsolete: &[&str]) -> io::Result<()> {
         let lines = obsolete
             .iter()
             .map(|name| format!("-{name}\n"))
             .chain(self.names.iter().map(|name| format!("+{name}\n")));
         let list = lines.collect::<String>();
-        // The list replaces no file.
+        // The list does not replace an existing file.
         let none = Path::new("");
         fill(self.part.create(LIST, none)?, none, |out| out.write_all(list.as_bytes()))?;
         let _hold = FolderLock::new(&self.folder)?;
@@ -96,7 +95,7 @@ impl Batch {
     }
 }
 
-/// Completes interrupted commits, and removes temporary files that other programs abandoned in the folder.
+/// Completes interrupted commits and removes abandoned temporary files in the folder.
 ///
 /// # Errors
 /// Those of the system.
@@ -106,8 +105,8 @@ pub fn recover(folder: &Path, ours: Ours) -> io::Result<()> {
     live::uninterrupted(|| settle(folder, ours))
 }
 
-/// Path to read one of the caller's files from, which may not have been moved to its destination yet; `None`
-/// if the folder has no such file.
+/// The path from which to read a file, which an interrupted commit may not have moved yet; `None` if the file
+/// does not exist.
 pub fn place(folder: &Path, name: &str) -> Option<PathBuf> {
     let (own, commit) = (folder.join(name), folder.join(COMMIT));
     let list = list(&commit).ok().flatten().unwrap_or_default();
@@ -132,7 +131,7 @@ fn list(commit: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// The signs and names in a list that pass validation.
+/// The valid entries of a list: sign and name.
 fn lines(list: &str, ours: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
     list.lines()
         .filter_map(|line| line.split_at_checked(1))
@@ -179,7 +178,7 @@ fn clear(commit: &Path, ours: Ours) -> io::Result<()> {
     }
 }
 
-/// Renames foreign content with the name of a commit, so that the name is free.
+/// Renames a foreign file or folder that is named like a commit.
 fn set_aside(commit: &Path) -> io::Result<()> {
     let folder = commit.parent().unwrap_or(Path::new(""));
     let aside = tempfile::Builder::new()
@@ -209,8 +208,8 @@ fn missing_is_done(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Timeout for another program's lock. A folder is locked only for a few renames, so a longer wait means that
-/// the program is stuck, or that someone else locked the folder.
+/// Timeout for another program's lock. A commit locks the folder for a few renames only, so a longer wait
+/// means a hung program or a foreign lock.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An exclusive lock on a folder, released on drop or when the process ends.

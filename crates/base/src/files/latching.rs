@@ -3,8 +3,8 @@
 use std::io::{self, Seek, SeekFrom, Write};
 
 /// Forwards writes until one fails. The error is returned once, and again at the end; in between, all calls
-/// succeed without writing. A `ZipWriter` dropped after an error would otherwise try to complete its archive
-/// and print to stderr that it cannot.
+/// succeed without writing. Otherwise a `ZipWriter` dropped after an error would try to complete its archive,
+/// fail again and print to stderr.
 #[derive(Debug)]
 pub struct LatchingWriter<W> {
     out: W,
@@ -41,7 +41,7 @@ impl<W: Write + Seek> LatchingWriter<W> {
                     io::Error::from_raw_os_error,
                 ));
             // The position may have been before the end, to patch a header. The library expects to continue
-            // after everything it wrote.
+            // at the end of its output.
             self.position = self.end;
         }
         result

@@ -84,7 +84,7 @@ fn renamed(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result
 fn temporary(path: &Path) -> io::Result<TempFile> {
     replaceable(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The system's message does not say what is missing.
+    // The system's message does not name the missing folder.
     TempFile::new(folder, path).map_err(|why| match why.kind() {
         io::ErrorKind::NotFound if !folder.exists() => {
             io::Error::new(why.kind(), format!("there is no folder {}", folder.display()))
@@ -98,8 +98,8 @@ pub(super) fn replaceable(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
     }
-    // A rename needs only the folder's permission, and root needs none, but a read-only file was protected on
-    // purpose.
+    // A rename would succeed, because it needs only the folder's permission, but a read-only file was
+    // protected on purpose.
     if fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the existing file is read-only"));
     }
@@ -113,8 +113,8 @@ pub(super) fn fill(
     old: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    // The file was created with at most these permissions. Those removed by the umask, and others than
-    // reading and writing, are added now.
+    // The file was created with at most these permissions. Add those that the umask removed, and execute
+    // permissions.
     if let Ok(meta) =
         fs::metadata(old).and_then(|meta| Ok((meta.permissions(), file.metadata()?.permissions())))
         && meta.0 != meta.1
@@ -125,7 +125,7 @@ pub(super) fn fill(
     content(&mut out)?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     match file.sync_all() {
-        // The file system does not support it.
+        // The file system does not support syncing.
         Err(why) if matches!(why.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
         result => result,
     }

@@ -24,7 +24,7 @@ const ABANDONED: Duration = Duration::from_hours(7 * 24);
 pub(super) struct TempFile(NamedTempFile<(File, Live)>);
 
 impl TempFile {
-    /// A temporary file in the folder that will replace `old`.
+    /// A temporary file in `folder` that will replace `old`.
     pub fn new(folder: &Path, old: &Path) -> io::Result<Self> {
         remove_abandoned(folder);
         // tempfile's own constructor restricts every file to its owner and puts the temporary name into
@@ -54,8 +54,8 @@ impl TempFile {
 
     /// Renames it to its destination, replacing any existing file.
     pub fn put(self, path: &Path) -> io::Result<()> {
-        // Dropped at the end, which removes it from the list; the list is locked during the rename. Uses the
-        // standard library, because tests inject faults into its calls but not into tempfile's.
+        // Dropping the parts at the end removes the file from the list, which is locked during the rename.
+        // The rename uses the standard library, because tests cannot inject faults into tempfile's.
         let (_parts, temporary) = self.0.into_parts();
         live::uninterrupted(|| fs::rename(&temporary, path))?;
         // The temporary name no longer exists.
@@ -103,8 +103,8 @@ impl StagingDir {
         &self.path
     }
 
-    /// Creates a file that will replace `old`. Blocks during [`live::remove_all`], whose removal of the
-    /// folder would fail if a file appeared in it.
+    /// Creates a file that will replace `old`. Blocks during [`live::remove_all`], which could not remove the
+    /// folder if a new file appeared in it.
     pub(super) fn create(&self, name: &str, old: &Path) -> io::Result<File> {
         live::uninterrupted(|| create_like(old, &self.path.join(name)))
     }
@@ -129,7 +129,7 @@ fn names() -> tempfile::Builder<'static, 'static> {
     names
 }
 
-/// Creates a new file. From the start, only users who may open the file it replaces can open it.
+/// Creates a new file. It is never readable by users who cannot read the file it replaces.
 #[cfg(unix)]
 fn create_like(old: &Path, new: &Path) -> io::Result<File> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -165,8 +165,7 @@ fn open_folder(_path: &Path) -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// Locks a new file to show others that its writer lives. The lock is released when the process ends, for any
-/// reason.
+/// Locks a new file to mark it as in use. The lock is released when the process ends, however it ends.
 #[cfg(unix)]
 fn locked(file: File) -> io::Result<File> {
     use std::os::unix::fs::MetadataExt;
@@ -186,8 +185,8 @@ fn locked(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes temporary files and folders whose writers are dead, as far as this machine can tell. Each folder
-/// is scanned once; entries that cannot be read, locked or removed are left.
+/// Removes temporary files and folders that no running program holds a lock on. Each folder is scanned once;
+/// entries that cannot be read, locked or removed are left.
 pub(super) fn remove_abandoned(folder: &Path) {
     static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -203,7 +202,7 @@ fn look_through(folder: &Path) {
         else {
             continue;
         };
-        // Do not follow links, which are not ours; opening a pipe would block.
+        // Skip links, which this program never creates, and pipes, which block when opened.
         let Ok(kind) = entry.file_type() else { continue };
         let path = entry.path();
         if !(kind.is_file() || kind.is_dir())
@@ -213,20 +212,20 @@ fn look_through(folder: &Path) {
             continue;
         }
         let Ok(file) = open_own(&path) else { continue };
-        // Locked during removal, so that a program that has just created it notices.
+        // Hold the lock during removal, so that a program that has just created the file notices.
         if file.try_lock().is_ok() {
             let _ = if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         }
     }
 }
 
-/// Whether this user owns it. In a shared folder, others may use any name.
+/// Whether this user owns the file. In a shared folder, another user may choose a name like ours.
 #[cfg(unix)]
 fn is_own(about: &fs::Metadata) -> bool {
     std::os::unix::fs::MetadataExt::uid(about) == rustix::process::geteuid().as_raw()
 }
 
-/// Whether a path is a folder that this user owns and that nobody else can write to.
+/// Whether a path is a folder owned by this user and not writable by others.
 #[cfg(unix)]
 pub fn is_private(path: &Path) -> bool {
     let private = |about: fs::Metadata| {
@@ -241,7 +240,7 @@ pub fn is_private(path: &Path) -> bool {
     path.is_dir()
 }
 
-/// Opens a file or folder without following links or blocking on a pipe that may have replaced it.
+/// Opens a file or folder. Does not follow a link or block on a pipe that may have replaced it.
 #[cfg(unix)]
 fn open_own(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -348,7 +347,7 @@ mod tests {
         assert_eq!((meanwhile, count(&inside)), (0, 1));
     }
 
-    /// A file or folder without a lock, as after a kill, last changed the given number of days ago.
+    /// Creates a file or folder without a lock, last changed the given number of days ago.
     fn left(place: &Path, name: &str, days: u64) {
         let path = place.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -380,7 +379,7 @@ mod tests {
     fn temporary_files_of_other_machines_are_removed_only_when_old() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
-        // The last two have the names that older versions used.
+        // The last two are named like those of older versions.
         for (name, days) in [
             (".warpscope-00000000-now.part", 0),
             (".warpscope-00000000-old.part", 8),

@@ -85,7 +85,8 @@ pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
     format!("{digits}.{fraction}{}", exponent.replace(['d', 'D'], "e")).parse().ok()
 }
 
-/// Whether a field consists of digits with a leading zero, as in zip codes and part numbers, which are names.
+/// Whether a field consists of digits with a leading zero, as in zip codes and part numbers, which are not
+/// quantities.
 pub(super) fn is_code(field: &[u8]) -> bool {
     let field = field.trim_ascii();
     let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);

@@ -12,9 +12,9 @@ const NAME: &str = "decoder";
 /// Why work gave no result.
 #[derive(Debug)]
 pub enum Broken {
-    /// It panicked with this message, on input that the decoder did not expect.
+    /// The decoder panicked with this message, on unexpected input.
     Panicked(String),
-    /// No thread could be spawned, which is not the file's fault.
+    /// A thread could not be spawned; the file may be fine.
     NoThread(io::Error),
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Dialect {
     pub separator: Separator,
     /// A line feed, or a carriage return in very old files.
     pub line_end: u8,
-    /// Whether the first record is only the number of the others, as in a `.pts` file.
+    /// Whether the first record is a row count, as in a `.pts` file.
     pub counted: bool,
     /// How the numbers of each column are written; empty if all are plain.
     pub notations: Vec<Notation>,
@@ -37,7 +37,7 @@ pub(super) struct Dialect {
     pub mark: Option<&'static [u8]>,
     /// Length of Excel's first line, `sep=;`, with its end.
     pub preamble: usize,
-    /// Start of the first record, if its commas and spaces between digits are ambiguous.
+    /// Byte offset of the first record, if its commas and spaces between digits are ambiguous.
     pub unclear: Option<usize>,
     /// The comments before the first record, without their marks: some writers put the column names there.
     comments: Vec<Vec<u8>>,
@@ -202,7 +202,7 @@ fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
     let fields = |record: &Census<'_>, separator| {
         if let Separator::Byte(delimiter) = separator { record.count(delimiter) + 1 } else { record.words }
     };
-    // The header may lack a name for the row names, or the delimiter that ends each row.
+    // The header may lack a name for the row names, or the trailing delimiter of the rows.
     let even = |separator, slack: usize| {
         let widths = || records.iter().skip(slack).map(|record| fields(record, separator));
         let lone = slack > 0 && separator == Separator::Byte(b',') && first.count(b',') == 0;
@@ -256,7 +256,7 @@ fn commas(records: &[Census<'_>]) -> (Separator, bool) {
             _ => decimal = false,
         }
     }
-    // The second numbers of pairs would vary in length like the first ones.
+    // In pairs, the second numbers would vary in length like the first ones.
     certain |= records.len() > 7 && fractions.len() == 1 && wholes.len() > 1;
     let tuples = numeric && parts.len() == 1 && !parts.contains(&1);
     let all = |test: &dyn Fn(&[&[u8]]) -> bool| {
@@ -293,7 +293,7 @@ impl<'a> Census<'a> {
         CANDIDATES.iter().position(|&other| other == candidate).map_or(0, |at| self.counts[at])
     }
 
-    /// Whether it can be the number of other records.
+    /// Whether it can be a row count.
     fn is_count(&self) -> bool {
         self.words == 1 && self.digits
     }

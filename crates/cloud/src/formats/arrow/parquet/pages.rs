@@ -1,5 +1,5 @@
-//! Checks the pages of a column before decoding: the decoder allocates what their headers declare, and reads
-//! as many values as it finds.
+//! Checks the pages of a column before decoding: the decoder allocates by the sizes in their headers, and
+//! does not check the number of values.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, Type as PhysicalType};
@@ -15,15 +15,16 @@ use crate::formats::limits::{
 };
 use crate::formats::{FormatError, Input, Result};
 
-/// Bytes first searched for a page header; one with long minimum and maximum texts needs more.
+/// Bytes first read for a page header. A header with long minimum and maximum texts needs more.
 const WINDOW: u64 = 1 << 12;
 /// Size that any page may decompress to.
 const ALWAYS: u64 = 1 << 10;
 
-/// Encodings of texts that begin with all lengths; in the second one, texts continue previous ones.
+/// Encodings of texts that store all lengths first. In the second one, a text shares a prefix with the
+/// previous text.
 const LENGTHS: i64 = 6;
 const CONTINUED: i64 = 7;
-/// Bytes of a length; a text that continues another has two.
+/// Bytes of a length. A text that shares a prefix has two lengths.
 const LENGTH: u64 = 8;
 /// Copies of a dictionary: as stored, as values, and their positions.
 const DICTIONARY_COPIES: u64 = 3;
@@ -80,8 +81,8 @@ impl PageHeader {
     }
 }
 
-/// Walks over the pages of a column and compares their declared sizes with their content. `rows` is the
-/// number of rows in the row group, if each has one value.
+/// Compares the declared sizes of a column's pages with their content. `rows` is the number of rows in the
+/// row group, if each has one value.
 pub(super) fn check(
     source: &Source,
     chunk: &ColumnChunkMetaData,
@@ -182,8 +183,8 @@ fn least(chunk: &ColumnChunkMetaData) -> u64 {
     }
 }
 
-/// Reads the page header at a byte offset of a column that ends at `end`. The error is a reason to doubt the
-/// header, or one to stop.
+/// Reads the page header at a byte offset of a column that ends at `end`. The error is `Ok` for a failed read
+/// and `Err` for an invalid header.
 fn header(
     source: &Source,
     at: u64,

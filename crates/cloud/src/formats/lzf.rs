@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 /// Maximum distance of a back-reference.
 const WINDOW: usize = 1 << 13;
 
-/// The current token, with the bytes left in it.
+/// The current token, with its remaining bytes.
 enum Run {
     /// Literal bytes to copy from the input.
     Literal(usize),
@@ -102,7 +102,7 @@ pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Packs greedily, as liblzf does: literals, and repetitions of three bytes or more.
+    /// Packs greedily, like liblzf: literals, and back-references of three bytes or more.
     pub fn pack(bytes: &[u8]) -> Vec<u8> {
         let mut packed = Vec::new();
         let mut literals = Vec::new();

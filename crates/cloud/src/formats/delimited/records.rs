@@ -29,8 +29,8 @@ pub(super) struct Quoted<R> {
     parser: csv_core::Reader,
     /// An additional comment mark besides `#`, which the parser skips.
     mark: Option<&'static [u8]>,
-    /// The unquoted fields of the current record, concatenated, and the end of each; both buffers have spare
-    /// capacity.
+    /// The unquoted fields of the current record, concatenated, and the end of each. Both vectors are longer
+    /// than their used part.
     fields: Vec<u8>,
     ends: Vec<usize>,
     count: usize,
@@ -38,7 +38,7 @@ pub(super) struct Quoted<R> {
     start: u64,
     next: u64,
     ended: bool,
-    /// Whether the end of the last line was given to the parser.
+    /// Whether the parser has received the final line end.
     closed: bool,
     /// Whether the text ended within the quotes of the current record.
     unclosed: bool,

@@ -1,8 +1,7 @@
 //! E57 laser scans: x, y and z of one scan, in the frame of the file, and the other attributes of its points.
 //!
-//! Spherical coordinates are converted to Cartesian, and the scan's pose is applied. Points that the scanner
-//! marks as invalid, or for which it knows only the direction, are rows of NaN. Each scan of a file is an
-//! [`Entry`].
+//! Spherical coordinates are converted to Cartesian, and the scan's pose is applied. Invalid points, and
+//! points with only a direction, are rows of NaN. Each scan of a file is an [`Entry`].
 
 mod check;
 
@@ -21,7 +20,7 @@ use super::{
 /// Approximate memory per byte of XML.
 const XML: u64 = 8;
 
-/// Rejects a file that does not end with a whole page, which the decoder reports as truncated.
+/// Rejects a file that does not end with a whole page. The decoder would always report it as truncated.
 fn check_pages(input: &Input<'_>) -> Result<()> {
     let behind = input.size % check::PAGE;
     if behind == 0 {
@@ -217,7 +216,7 @@ fn bits(kind: &RecordDataType) -> u64 {
     }
 }
 
-/// A column of the sheet and the attributes that it is read from.
+/// A column of the sheet and the attributes it is read from.
 struct Cell {
     name: String,
     from: Origin,
@@ -370,7 +369,7 @@ mod tests {
             error(64, i64::MAX, u64::MAX),
             format!("cut short: the file is too small for the declared {} points", u64::MAX)
         );
-        // Values without bits would be produced without end.
+        // Values without bits could be repeated without end.
         assert_eq!(error(3, 5, 1), "points that are all the same: nothing of them is stored");
         assert_eq!(error(0, 5, 1), "points that are all the same: nothing of them is stored");
         assert_eq!(error(3, 5, 0), "");

@@ -9,7 +9,7 @@ const LABELS: &str = "label labels class target species category classification 
 const IDS: &str =
     "id ids rowid uuid zip zipcode postcode fips geoid objectid fid gid uid pid ogc rownum rownumber";
 
-/// Words of ids and of measures: a `row_index` counts rows, an `air_quality_index` does not.
+/// Words that occur in ids and in measures: `row_index` is an id, `air_quality_index` is not.
 const NUMBERS: &str = "index idx serial";
 
 /// Words in headings of times.
@@ -47,7 +47,7 @@ impl Heading {
     }
 }
 
-/// Whether a first column is the index of a data frame, which has no name or a generated one.
+/// Whether a name is a placeholder, as for the unnamed index of a data frame.
 fn is_unnamed(name: &str) -> bool {
     name == "d0" || name.to_ascii_lowercase().starts_with("unnamed:")
 }
@@ -75,8 +75,8 @@ pub(super) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// The role of each column. A label has a label heading and few whole values. Without headings it is the
-    /// first or last column, with whole numbers 0 to m or 1 to m that all occur, while the other columns have
+    /// The role of each column. A label has a label heading and few whole values. Without headings, a label
+    /// is the first or last column if its values are exactly 0 to m or 1 to m, and the other columns have
     /// different ranges. An id has an id heading and whole values, or is an unnamed first column with a
     /// unique whole number per row. A time has a time heading, or is a first column without headings. Without
     /// headings, colours or normals may follow a position.
@@ -129,8 +129,7 @@ impl Columns<'_> {
     /// Marks the columns after a three-column position if they include colours (0 to 255) or unit vectors:
     /// normals, or the quaternions of a trajectory.
     ///
-    /// Only for tables as narrow as scans with few other columns, because pixels and hillshades are not
-    /// colours.
+    /// Only for tables that are as narrow as scans, because pixels and hillshades are not colours.
     fn find_position(&self, roles: &mut [Role]) {
         /// A position, a colour, a direction and a few others.
         const WIDEST: usize = 13;
@@ -170,7 +169,7 @@ impl Columns<'_> {
         }
     }
 
-    /// Whether three columns are whole numbers from 0 to 255 that use a good part of that range.
+    /// Whether three columns are whole numbers from 0 to 255 that cover much of that range.
     fn are_colors(&self, from: usize) -> bool {
         if from + 3 > self.names.len() {
             return false;
@@ -199,8 +198,8 @@ impl Columns<'_> {
             && nonzero >= FEW_ROWS
     }
 
-    /// Whether a column counts seconds since 1970, or thousandths, millionths or billionths of them, or holds
-    /// dates such as 20240131. `rises` requires that it never decreases.
+    /// Whether a column counts seconds, milli-, micro- or nanoseconds since 1970, or holds dates such as
+    /// 20240131. `rises` requires that it never decreases.
     fn is_time(&self, column: usize, rises: bool) -> bool {
         /// From 1973 to 2096.
         const SECONDS: std::ops::Range<f64> = 1e8..4e9;
@@ -248,7 +247,7 @@ impl Columns<'_> {
         (1..self.rows).all(|row| (self.value)(row, column) == (self.value)(row - 1, column) + 1.0)
     }
 
-    /// Whether at least half of the other columns have the same extent, so that it is one of them.
+    /// Whether at least half of the other columns have the same range, as pixels do.
     fn is_like_others(&self, column: usize) -> bool {
         let extent = |column: usize| {
             let values = self.spread().map(|row| (self.value)(row, column));

@@ -1,5 +1,5 @@
-//! JSON: an array of points; an object that contains one or is a table; or one point per line (JSON
-//! Lines); and GeoJSON points.
+//! JSON: an array of points, an object that contains such an array or is itself a table, one point per line
+//! (JSON Lines), or GeoJSON points.
 //!
 //! A point is an array of numbers, an object of numbers and strings, or a number. Nested arrays and objects
 //! become columns of their own: `embedding_0`, `embedding_1`, …, `position.x`. Numeric strings count as
@@ -132,8 +132,8 @@ fn open<'i, 'a>(input: &'i Input<'a>) -> Result<(impl Read + use<'i, 'a>, Shape)
     Ok((BufReader::with_capacity(1 << 16, Tokens::new(Cursor::new(sample).chain(text), input)), shape))
 }
 
-/// Resolves the result of parsing. The builder's error is more specific than the parser's; a builder that has
-/// everything it needs also stops the parser.
+/// Resolves the result of parsing. The builder's error is more specific than the parser's. The builder also
+/// stops the parser once it has everything it needs.
 fn done(result: serde_json::Result<()>, builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<()> {
     match builder.failed.take() {
         Some(why) => Err(why),
@@ -153,7 +153,7 @@ fn error(why: serde_json::Error, input: &Input<'_>) -> FormatError {
             let (line, column) = (why.line(), why.column());
             let text = why.to_string();
             let text = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
-            // Python writes these by default.
+            // Python writes NaN and Infinity by default.
             let hint =
                 if text == "expected value" { "; NaN and Infinity are not JSON: write null" } else { "" };
             input.malformed(format!("line {line}, column {column}"), format!("{}{hint}", plain(text)))
@@ -217,7 +217,7 @@ impl Shape {
             // Another value follows the first.
             Some([_, ..]) => Self::Lines,
             _ if !matches!(head.first(), Some(b'[' | b'{')) => Self::Lines,
-            // Either one point, or numbers that are one point each.
+            // Either a single point, or numbers that are each a point.
             Some([]) if whole => match array {
                 true if lines && !nested => Self::Lines,
                 true => Self::Array,
@@ -281,11 +281,12 @@ fn end_of_value(text: &[u8]) -> Option<usize> {
     None
 }
 
-// Limits texts and numbers before they reach the parser, which holds each whole.
+// Limits the length of strings and numbers before they reach the parser, which holds each token in memory.
 
-/// Bytes of a token that need no claim.
+/// Length up to which a token needs no claim, in bytes.
 const FREE: u64 = 1 << 16;
-/// Copies of a token: the parser's unescape buffer, which may have twice the capacity, and the name or text.
+/// Copies of a token in memory: the parser's unescape buffer, with up to twice the capacity, and the name or
+/// text.
 const TIMES: u64 = 4;
 
 /// A reader that fails at a text or number of more than [`MAX_LINE`] bytes, and claims the memory of long
@@ -412,7 +413,7 @@ mod tests {
             assert!(matches!(read(1 << 20, token), Err(FormatError::Memory { .. })), "{:?}", token[0]);
             assert!(read(1 << 24, token).is_ok());
         }
-        // Many short ones need no claim.
+        // Short tokens need no claim, however many there are.
         for tokens in [&[("\"a\\\\\",", long)][..], &[("1,", long)], &[("[]", long)]] {
             assert!(read(0, tokens).is_ok());
         }

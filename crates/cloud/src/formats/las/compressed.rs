@@ -1,9 +1,9 @@
 //! LAZ: chunks of points, compressed record by record (formats 0 to 5) or in one layer per field (formats 6
 //! to 10).
 //!
-//! The decoder allocates by numbers in the file: chunk table entries and layer sizes. Both are checked
-//! against the file size first. GPS times, whose decoder recurses by the data, are decoded in
-//! [`super::times`]. Any other malformed data makes the decoder panic, which the caller contains.
+//! The decoder allocates by numbers in the file: chunk table entries and layer sizes. Both are first checked
+//! against the file size. GPS times, whose decoder recurses by the data, are decoded in [`super::times`].
+//! Other malformed data makes the decoder panic; the caller contains the panic.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
@@ -160,7 +160,7 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
                 };
                 decoder.reset();
                 decoder.set_fields_from(vlr.items())?;
-                // With `xyz_only`, z and the mandatory x and y. Times are decoded by [`ChunkTimes`].
+                // With `xyz_only`, decode only z and the mandatory x and y. [`ChunkTimes`] decodes the times.
                 let base = DecompressionSelection::base().decompress_z();
                 decoder.set_selection(if xyz_only {
                     base
@@ -184,7 +184,7 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
     }
 }
 
-/// Describes points in the chunk table beyond the number of points in the header.
+/// Reports points in the chunk table that exceed the header's count.
 pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
     let vlr = LazVlr::from_buffer(layout.laszip.as_ref()?).ok()?;
     let damaged = || {
@@ -232,7 +232,7 @@ pub(super) fn add_fields<R: Read>(
     Ok(())
 }
 
-/// Number of chunks in the table, read where the decoder will look for it; `None` if there is no table.
+/// Number of chunks in the table, read from the same offset as by the decoder; `None` if there is no table.
 fn chunks_in_table(
     file: &mut (impl Read + Seek),
     layout: &Layout,
@@ -275,7 +275,7 @@ fn layers(vlr: &LazVlr) -> Option<u64> {
     vlr.items().iter().map(of_item).sum()
 }
 
-/// The bytes of the layers of the chunk at the current position, which is preserved.
+/// The size of the layers of the chunk at the current position, which is preserved, in bytes.
 ///
 /// Fails unless they are within the file.
 pub(super) fn check_layers(
@@ -338,7 +338,7 @@ impl<'l> Chunks<'l> {
         let (mut chunks, mut left) = (Vec::new(), layout.points);
         let mut start = layout.start + ChunkTable::OFFSET_SIZE as u64;
         for entry in table.as_ref() {
-            // In a table of fixed-size chunks, the last entry claims a full chunk.
+            // In a table of fixed-size chunks, the last entry declares a full chunk.
             let (bytes, points) = (entry.byte_count, entry.point_count.min(left));
             let end = start.checked_add(bytes).filter(|&end| end <= input.size)?;
             if points > MAX_CHUNK_POINTS

@@ -114,7 +114,7 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
     if format >= 6
         && let Some(angle) = fields.iter_mut().find(|field| field.name == "scan_angle")
     {
-        // In steps of 0.006°; in degrees in earlier formats.
+        // In steps of 0.006°. Earlier formats store degrees.
         angle.transform = Some((0.006, 0.0));
     }
     fields
@@ -122,7 +122,7 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
 
 /// The described extra bytes, starting at byte `at` of each record of `length` bytes.
 ///
-/// Omits fields past the end of the record, and arrays and untyped bytes, which still advance the offset.
+/// Omits fields past the end of the record. Arrays and untyped bytes are skipped.
 pub(super) fn extra(descriptions: &[u8], mut at: usize, length: usize) -> Vec<Field> {
     use Number::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     const TYPES: [Number; 10] = [U8, I8, U16, I16, U32, I32, U64, I64, F32, F64];

@@ -95,7 +95,7 @@ impl Projection {
         progress: &dyn Progress,
     ) -> Result<Vec<[f32; DIRECTIONS]>, CloudError> {
         let dims = self.mean.len();
-        assert_eq!(cloud.dims(), dims, "a projection is for clouds of as many dimensions");
+        assert_eq!(cloud.dims(), dims, "the cloud must have the projection's number of dimensions");
         let watch = Watch::new(cloud, 1, progress);
         let directions = self.directions();
         let mut projected = vec![[0.0; DIRECTIONS]; cloud.len()];
@@ -117,7 +117,7 @@ impl Projection {
     /// # Panics
     /// If the number of coordinates is not d.
     pub fn project_point(&self, point: &[f32]) -> [f32; DIRECTIONS] {
-        assert_eq!(point.len(), self.mean.len(), "a point has the dimensions of the projection");
+        assert_eq!(point.len(), self.mean.len(), "the point must have the projection's number of dimensions");
         self.along(&self.directions(), point)
     }
 

@@ -48,7 +48,7 @@ impl<R: BufRead> Lzf<R> {
             if distance > self.done {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidData,
-                    "LZF repeats what was before the beginning",
+                    "an LZF back-reference points before the start of the data",
                 ));
             }
             Run::Repeat(length + 2, distance)
@@ -179,7 +179,7 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn unpacking_arbitrary_bytes_never_exceeds_the_maximum_ratio(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn unpacking_respects_the_maximum_ratio(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             if let Ok(unpacked) = unpack(&bytes) {
                 prop_assert!(unpacked.len() as u64 <= bytes.len() as u64 * LZF);
             }

@@ -252,8 +252,8 @@ fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Resul
         let member = &listed[index];
         let why = match () {
             () if own == *member => continue,
-            () if own.name != member.name => "its name differs from the list at the end",
-            () => "its compression differs from the list at the end",
+            () if own.name != member.name => "its name differs from the central directory",
+            () => "its compression differs from the central directory",
         };
         differing.insert(index, Differing { own: own.name, listed: member.name.clone(), why });
     }
@@ -283,7 +283,7 @@ fn listed(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<V
     if ends {
         Ok(members)
     } else {
-        Err(input.malformed("zip archive", "the list at its end is longer than the number of members there"))
+        Err(input.malformed("zip archive", "its central directory has more members than declared"))
     }
 }
 

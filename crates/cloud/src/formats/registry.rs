@@ -122,7 +122,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: NPZ,
             extensions: &["npz"],
-            about: "its two-dimensional array, or any by FILE:NAME",
+            about: "the two-dimensional array, or any array by FILE:NAME",
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
             read: npz::read,
             parts: Some(npz::parts),

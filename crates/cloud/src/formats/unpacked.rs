@@ -105,7 +105,7 @@ impl<R: Read> Read for Bounded<R> {
         self.done += count as u64;
         if self.done > self.most {
             let why = format!(
-                "gzip unpacks to more than {} bytes, {DEFLATE} times its size, which deflate cannot",
+                "gzip unpacks to more than {} bytes, {DEFLATE} times its size, the maximum of deflate",
                 self.most
             );
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));

@@ -253,7 +253,7 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
             ']' | ')' | '}' => (depth, rest) = (depth.checked_sub(1)?, &after[1..]),
             _ if word.starts_with('…') || word.starts_with("...") => {
                 return (out.len() > 1)
-                    .then(|| unreadable("a list printed with `…`, which leaves numbers out"))
+                    .then(|| unreadable("a list abbreviated with `…`; write all its numbers"))
                     .flatten();
             }
             // The type of an array and other arguments follow its numbers.
@@ -278,7 +278,7 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
         (0, _) => None,
         (_, 0) => (bracket.is_some() || decimals || out.len() >= MANY).then_some(Content::List(bracket)),
         _ => unreadable(
-            "lists that do not end: they are cut off, or divided by their own commas for want of quotes",
+            "lists without a closing bracket: truncated, or split at commas because they are not quoted",
         ),
     }
 }

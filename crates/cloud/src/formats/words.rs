@@ -161,7 +161,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
                 self.numbers.push(cell::value(field).ok_or_else(|| {
                     let text = cell::excerpt(field);
                     let why =
-                        format!("`{text}` is not a number, and {} should stand after the word", self.dims);
+                        format!("`{text}` is not a number; expected {} numbers after the word", self.dims);
                     self.input.malformed(context(), why)
                 })?);
             }

@@ -50,7 +50,7 @@ impl PointCloud {
             || points.len() % dims != 0
             || (points.len() / dims) as u64 > u64::from(MAX_ROWS)
         {
-            return Err("the points are not rows of its axes");
+            return Err("the number of coordinates does not match the number of axes");
         }
         let rows = points.len() / dims;
         if !points.iter().all(|value| value.is_finite()) || !axes.iter().all(|axis| axis.origin.is_finite()) {

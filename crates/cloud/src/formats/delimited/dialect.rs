@@ -127,7 +127,7 @@ impl Dialect {
             Separator::Byte(b';') => "semicolons",
             Separator::Byte(b'|') => "bars",
             Separator::Byte(b',') => "commas",
-            Separator::Byte(_) => "a separator of its own",
+            Separator::Byte(_) => "custom delimiter",
             Separator::Spaces => "spaces",
         };
         let commas = if self.notations.contains(&Notation::Comma) { ", decimal commas" } else { "" };

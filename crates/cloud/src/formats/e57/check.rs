@@ -27,7 +27,7 @@ pub(super) fn claim(scan: &PointCloud, input: &Input<'_>) -> Result<u64> {
         Err(why) => return Err(input.io(why)),
     }
     let bytes = queues.most.saturating_mul(GROWING * size_of::<RecordValue>() as u64);
-    input.claim(bytes, "values of points whose other values follow")?;
+    input.claim(bytes, "buffered values of incomplete points")?;
     Ok(bytes)
 }
 

@@ -27,7 +27,7 @@ fn check_pages(input: &Input<'_>) -> Result<()> {
         return Ok(());
     }
     let why = format!(
-        "{behind} bytes follow the last page of {} bytes: it is cut short, or something was added to it",
+        "{behind} bytes follow the last page of {} bytes: the file is truncated, or data was appended",
         check::PAGE
     );
     Err(input.malformed("E57", why))
@@ -193,7 +193,7 @@ fn check_scan(scan: &PointCloud, input: &Input<'_>) -> Result<()> {
     }
     let bits: u64 = scan.prototype.iter().map(|record| bits(&record.data_type)).sum();
     if bits == 0 && scan.records > 0 {
-        return Err(input.unsupported("points that are all the same", "nothing of them is stored"));
+        return Err(input.unsupported("points that are all the same", "the scan stores only constants"));
     }
     if scan.records.saturating_mul(bits) > input.size.saturating_mul(8) {
         return Err(input.malformed(
@@ -370,8 +370,8 @@ mod tests {
             format!("cut short: the file is too small for the declared {} points", u64::MAX)
         );
         // Values without bits could be repeated without end.
-        assert_eq!(error(3, 5, 1), "points that are all the same: nothing of them is stored");
-        assert_eq!(error(0, 5, 1), "points that are all the same: nothing of them is stored");
+        assert_eq!(error(3, 5, 1), "points that are all the same: the scan stores only constants");
+        assert_eq!(error(0, 5, 1), "points that are all the same: the scan stores only constants");
         assert_eq!(error(3, 5, 0), "");
         assert_eq!(
             error(65, 6, 1),

@@ -119,7 +119,9 @@ impl Walk<'_, '_> {
             .iter()
             .any(|message| matches!(message, HdfMessage::Dataspace(_) | HdfMessage::DataLayout(_)))
         {
-            return Err(self.input.malformed(named(path), "its header is also that of a data set"));
+            return Err(self
+                .input
+                .malformed(named(path), "its header describes both a group and a data set"));
         }
         let links = header.messages.iter().filter(|message| matches!(message, HdfMessage::Link(_))).count();
         if links > MAX_HDF5_LINKS {
@@ -204,7 +206,7 @@ pub(super) fn check(
                     product.saturating_mul(size.div_ceil((*chunk).max(1)))
                 });
                 let claimed = grid.min(input.size / 32).saturating_mul(OF_CHUNK);
-                input.claim(claimed, "the index of chunks")?;
+                input.claim(claimed, "the chunk index")?;
                 let index = Index {
                     file,
                     set,
@@ -283,7 +285,7 @@ impl Index<'_> {
             return Ok(());
         }
         let (_, (size, ..)) = self.node(address, MAX_LEVELS)?;
-        require(size == 0, || "its index of chunks ends before the last of them".to_owned())?;
+        require(size == 0, || "its chunk index ends before the last chunk".to_owned())?;
         self.stored.sort_unstable();
         let end = self.file.storage().len();
         let ends = self.stored.iter().skip(1).map(|&(start, _)| start).chain([end]);
@@ -316,7 +318,7 @@ impl Index<'_> {
             }
             let (first, after) = self.node(child, levels - 1)?;
             require(keys[at] == first && keys[at + 1] == after, || {
-                "two levels of its index of chunks differ".to_owned()
+                "two levels of its chunk index differ".to_owned()
             })?;
         }
         Ok((keys[0].clone(), keys[used].clone()))

@@ -179,9 +179,7 @@ fn choose(input: &Input<'_>) -> Result<Chosen> {
     if *width > MAX_COLUMNS as u64 {
         return Err(input.unsupported(
             what,
-            format!(
-                "the most columns that are read are {MAX_COLUMNS}, and it has {width}; is it transposed?"
-            ),
+            format!("it has {width} columns; at most {MAX_COLUMNS} are supported; is it transposed?"),
         ));
     }
     input.check_shape(*rows, *width)?;

@@ -83,7 +83,7 @@ impl Rows<'_, '_, '_> {
                 ("Point" | "MultiPoint", _) => {
                     let why = self.builder.input().malformed(
                         feature,
-                        format!("its coordinates are not those of a {kind}: x, y and maybe z"),
+                        format!("invalid coordinates for a {kind}: expected x, y and optionally z"),
                     );
                     return stop(self.builder.fail(why));
                 }

@@ -165,10 +165,10 @@ fn error(why: serde_json::Error, input: &Input<'_>) -> FormatError {
 fn plain(text: &str) -> String {
     let known = [
         ("expected ident", "unknown word; expected true, false or null"),
-        ("key must be a string", "the name of a member must be a text in quotes"),
+        ("key must be a string", "object keys must be strings in quotes"),
         (
             "control character (\\u0000-\\u001F) found while parsing a string",
-            "a text goes on beyond its line, or has a control character",
+            "a string contains a line break or a control character",
         ),
         (
             "recursion limit exceeded",

@@ -56,7 +56,7 @@ pub(super) fn visit(
     let io = |why| input.io(why);
     let chunks = chunks_in_table(&mut file, layout, input).map_err(io)?;
     if chunks.is_some_and(|count| count.saturating_mul(layout.record as u64) > input.size) {
-        return Err(bad("the table has more chunks than the file has room for"));
+        return Err(bad("the table has more chunks than fit in the file"));
     }
     let layers =
         if layered { Some(layers(&vlr).ok_or_else(|| bad("unknown kind of layers"))?) } else { None };
@@ -187,9 +187,8 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
 /// Reports points in the chunk table that exceed the header's count.
 pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
     let vlr = LazVlr::from_buffer(layout.laszip.as_ref()?).ok()?;
-    let damaged = || {
-        Some("the table of chunks is damaged or cut off, and was not read; all points are there".to_owned())
-    };
+    let damaged =
+        || Some("the chunk table is damaged or truncated and was not used; all points were read".to_owned());
     let mut file = input.open().ok()?;
     let count = match chunks_in_table(&mut file, layout, input) {
         Ok(Some(count)) => count,

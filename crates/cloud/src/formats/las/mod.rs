@@ -283,7 +283,7 @@ impl Layout {
             && [header.min_y, header.max_y].iter().all(|y| y.abs() <= 90.0);
         if let Some(crs) = layout.crs.as_mut().filter(|crs| crs.geographic && !are_degrees) {
             crs.geographic = false;
-            crs.name += ", which its coordinates are not";
+            crs.name += ", but not in degrees";
             crs.unit.clear();
         }
         if layout.is_geographic() {

@@ -210,7 +210,7 @@ fn geojson_points_and_properties_are_read() {
                 {\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,0],[0,1],[0,0]]]},\"properties\":{}}]}";
     assert!(error(area).starts_with("feature 0, a Polygon: points are read only"), "{}", error(area));
     let flat = error("{\"type\":\"Point\",\"coordinates\":[1]}");
-    assert_eq!(flat, "feature 0: its coordinates are not those of a Point: x, y and maybe z");
+    assert_eq!(flat, "feature 0: invalid coordinates for a Point: expected x, y and optionally z");
     assert!(
         error("{\"type\":\"FeatureCollection\",\"features\":7}")
             .contains("expected an array of features, found 7")
@@ -228,10 +228,10 @@ fn errors_give_the_position() {
     );
     assert_eq!(error("[[1,2],[3,4"), "cut short: the file ends in the middle of its data, in line 1");
     assert_eq!(error("[[1,tru]]"), "line 1, column 8: unknown word; expected true, false or null");
-    assert_eq!(error("[{\"a\":1,\nb:2}]"), "line 2, column 1: the name of a member must be a text in quotes");
+    assert_eq!(error("[{\"a\":1,\nb:2}]"), "line 2, column 1: object keys must be strings in quotes");
     assert_eq!(
         error("{\"points\":[[1]],\"points\":[[1]],\"b\":[\"\n\"]}"),
-        "line 2, column 0: a text goes on beyond its line, or has a control character"
+        "line 2, column 0: a string contains a line break or a control character"
     );
     assert!(error("[[1,2]] x").starts_with("line 1, column 9: expected value"));
     assert_eq!(error("[]"), "nothing to read: the array is empty");

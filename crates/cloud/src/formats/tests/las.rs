@@ -141,7 +141,7 @@ fn false_headers_are_refused() {
         (patched(&packed, 105, &[60, 0]), "they have 28 bytes each, but 60 according to the header"),
         (
             patched(&packed, table(&packed) + 4, &u32::MAX.to_le_bytes()),
-            "the table has more chunks than the file has room for",
+            "the table has more chunks than fit in the file",
         ),
         (packed[..start(&packed) + 20].to_vec(), "cut short"),
         // The sizes of the layers follow the first point and the number of points.
@@ -455,7 +455,7 @@ fn projected_systems_are_shown_with_their_unit() {
         ("x,y,z".to_owned(), "LAS 1.2, point format 1, EPSG:2926, US survey feet".to_owned())
     );
     // Metres mislabelled as degrees.
-    let mistaken = "LAS 1.2, point format 1, EPSG:4326, which its coordinates are not";
+    let mistaken = "LAS 1.2, point format 1, EPSG:4326, but not in degrees";
     assert_eq!(
         format(scan(1, false, 9), &[[1024, 0, 1, 2], [2048, 0, 1, 4326]]),
         ("x,y,z".to_owned(), mistaken.to_owned())

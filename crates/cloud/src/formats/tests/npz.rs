@@ -279,7 +279,7 @@ fn damaged_arrays_are_not_replaced_by_another() {
         (patched(&whole, header + 8, &[0xff; 2]), "data: damaged, and cannot be unpacked"),
         // The signature of its local header, and its name in both places.
         (patched(&whole, local - 30, b"?"), "zip archive: it is damaged, or was cut short"),
-        (patched(&whole, local, b"?"), "zip archive: its name differs from the list at the end"),
+        (patched(&whole, local, b"?"), "zip archive: its name differs from the central directory"),
     ] {
         let sample = Sample::new("a.npz", content);
         assert_eq!(sample.error(), format!("array `train`: {why}; choose another with FILE:NAME"));
@@ -296,7 +296,7 @@ fn damaged_arrays_are_not_replaced_by_another() {
     let renamed = Sample::new("a.npz", patched(&whole, listed, b"?")).error();
     assert_eq!(
         renamed,
-        "array `?rain`: zip archive: its name differs from the list at the end; choose another with FILE:NAME"
+        "array `?rain`: zip archive: its name differs from the central directory; choose another with FILE:NAME"
     );
     let data = whole.windows(18).position(|bytes| bytes == [7; 18]).unwrap();
     assert_eq!(
@@ -344,8 +344,8 @@ fn names_of(content: &[u8], name: &[u8]) -> [usize; 2] {
 fn members_with_altered_names_are_reported() {
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     let [own, listed] = names_of(&whole, b"train.npy");
-    let renamed = "zip archive: its name differs from the list at the end";
-    let packed = "zip archive: its compression differs from the list at the end";
+    let renamed = "zip archive: its name differs from the central directory";
+    let packed = "zip archive: its compression differs from the central directory";
     // A letter of `.npy`; the compression method and a flag, in either place.
     for (content, why) in [
         (patched(&whole, listed + 7, b"?"), renamed),
@@ -385,7 +385,7 @@ fn the_central_directory_must_match_its_end_record() {
     let end = find(&whole, b"PK\x05\x06");
     assert_eq!(Sample::new("a.npz", &whole).table("").1, [7.0; 18]);
     // It counts one of two members.
-    let message = "zip archive: the list at its end is longer than the number of members there";
+    let message = "zip archive: its central directory has more members than declared";
     assert_eq!(Sample::new("a.npz", patched(&whole, end + 8, &[1, 0, 1, 0])).error(), message);
     // Zip64, whose record comes first and has its own position.
     let large = |count: u64| {

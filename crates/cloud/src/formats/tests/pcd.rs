@@ -231,7 +231,7 @@ fn false_headers_are_refused() {
     broken[start + 8] = 0xff;
     assert_eq!(
         Sample::new("a.pcd", broken).error(),
-        "compressed points: LZF repeats what was before the beginning"
+        "compressed points: an LZF back-reference points before the start of the data"
     );
 }
 

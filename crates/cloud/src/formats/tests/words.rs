@@ -112,7 +112,7 @@ fn errors_give_the_line() {
     assert_eq!(late("b 1 2\n"), "line 71, record 70: expected 3 numbers after the word, found 2");
     assert_eq!(
         late("b 1 two 3\n"),
-        "line 71, record 70: `two` is not a number, and 3 should stand after the word"
+        "line 71, record 70: `two` is not a number; expected 3 numbers after the word"
     );
     assert_eq!(error("hello\n"), "line 1: no numbers after a word");
     let count = |promised: usize| Sample::new("a.vec", format!("{promised} 2\na 1 2\nb 3 4\n")).error();

@@ -200,4 +200,4 @@ impl Nodes {
 }
 
 /// Name of the nodes in memory errors.
-const WHAT: &str = "the names of what the points consist of";
+const WHAT: &str = "the names of the values in a point";

@@ -182,7 +182,7 @@ fn damaged_data_sets_are_not_replaced_by_another() {
         train
     };
     let mixed = Sample::new("a.hdf5", file(&[&root, &train, &|_| pairs(&[5.0, 6.0])])).error();
-    assert_eq!(mixed, "group `train/`: its header is also that of a data set");
+    assert_eq!(mixed, "group `train/`: its header describes both a group and a data set");
 }
 
 /// A root group with this many links to itself.

@@ -26,7 +26,7 @@ pub enum GlobeError {
         Hint::GlobeColumns.option()
     )]
     Columns { columns: usize },
-    /// Both columns have a name for the same angle.
+    /// The names of both columns mean the same angle.
     #[error("columns {first} and {second} are both a {what}: {}", Hint::GlobeColumns.option())]
     Alike {
         /// `longitude` or `latitude`.
@@ -105,7 +105,7 @@ impl Role {
         }
     }
 
-    /// The greatest absolute value, in degrees. Longitudes may count from −180 or from 0.
+    /// The greatest absolute value, in degrees. Longitudes may range from −180 or from 0.
     fn limit(self) -> u32 {
         match self {
             Self::Longitude => 360,
@@ -170,8 +170,7 @@ impl Globe {
         Self::recognised(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok())
     }
 
-    /// Whether two names are for the same angle in the same frame, such as latitude on the Earth or
-    /// declination.
+    /// Whether two names mean the same angle in the same frame, such as latitude on the Earth or declination.
     pub fn same_angle(one: &str, other: &str) -> bool {
         headings::angle(one).is_some_and(|angle| headings::angle(other) == Some(angle))
     }

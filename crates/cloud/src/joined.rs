@@ -31,7 +31,7 @@ pub struct JoinedColumn {
     pub values: JoinedValues,
 }
 
-/// Values of a column: numbers unless the file has text in it.
+/// Values of a column: numbers, or texts if any field is text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JoinedValues {
     /// Only whole numbers below 2⁵³; NaN if missing.
@@ -102,8 +102,8 @@ impl JoinedColumns {
         let mut columns: Vec<(usize, Filling)> =
             chosen.iter().map(|&at| (at, Filling::new(cloud.len()))).collect();
         fill(&mut columns, false)?;
-        // Columns with both text and numbers are read again with the file's spelling, for codes such as 0E8.
-        // So are numbers that f64 rounds.
+        // Columns with both text and numbers, and numbers that f64 rounds, are read again with the file's
+        // spelling, for codes such as 0E8.
         let is_mixed = |(_, column): &&mut (usize, Filling)| {
             column.numbers && matches!(column.values, JoinedValues::Texts(_)) || column.large
         };
@@ -130,7 +130,7 @@ struct Filling {
 }
 
 impl JoinedColumn {
-    /// Whether it has whole numbers whose last digits f64 rounds.
+    /// Whether the column has whole numbers that f64 rounds.
     pub fn is_rounded(&self) -> bool {
         match &self.values {
             JoinedValues::Numbers(numbers) => numbers

@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-/// The processing order. It affects merges and candidates (descending distances are the worst case) and the
-/// order of neighbours at exactly equal distance, nothing else.
+/// The processing order. It affects only merges and candidates (descending distances are the worst case) and
+/// the order of neighbours at exactly equal distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {

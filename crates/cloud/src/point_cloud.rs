@@ -63,15 +63,15 @@ pub struct PointCloud {
     stamp: Option<Stamp>,
     /// A copy of the source's file, and a guard that removes it on drop.
     copy: Option<(PathBuf, Arc<dyn Any + Send + Sync>)>,
-    /// Forbids opening the source's file, because a recording from someone else named it.
+    /// Forbids opening the source's file. Set for recordings from other people, whose paths are not trusted.
     no_file: bool,
     fingerprint: Fingerprint,
 }
 
 impl PointCloud {
     /// Rounds coordinates to f32, relative to their own origins or those of `frame`. f32 values without an
-    /// origin are moved, not copied. Otherwise the peak is twelve bytes per coordinate, of which four or
-    /// eight remain.
+    /// origin are moved, not copied. Otherwise peak memory is twelve bytes per coordinate; four or eight
+    /// remain in use.
     ///
     /// # Errors
     /// [`CloudError::Empty`], [`CloudError::TooMany`], [`CloudError::TooLarge`], [`CloudError::Memory`],
@@ -276,7 +276,7 @@ impl PointCloud {
         })
     }
 
-    /// Reads other columns from a copy of the file, which exists as long as `guard`.
+    /// Reads other columns from a copy of the file, which `guard` keeps alive.
     #[must_use]
     pub fn with_copy(self, path: PathBuf, guard: Arc<dyn Any + Send + Sync>) -> Self {
         Self { copy: Some((path, guard)), stamp: None, ..self }

@@ -158,7 +158,7 @@ fn shares(parts: &[f64], whole: f64) -> Option<Vec<f64>> {
 
 // Principal components: exact by eigendecomposition, or randomised by subspace iteration.
 
-/// Dimension of the iterated subspace: oversampled, so that the wanted directions converge faster.
+/// Dimension of the iterated subspace. More than [`DIRECTIONS`], so that these converge faster.
 const TOGETHER: usize = 16;
 /// Maximum number of passes over the rows.
 const MOST_PASSES: usize = 30;

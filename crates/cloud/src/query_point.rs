@@ -43,7 +43,7 @@ pub fn cloud(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
 
 /// Formats coordinates as in `-0.1275,51.507`.
 pub fn format(at: &[f64]) -> String {
-    // Scientific notation where plain notation would have many zeros.
+    // Use scientific notation where plain notation would have many zeros.
     let number = |value: &f64| match value.abs() {
         size if size != 0.0 && !(1e-7..1e16).contains(&size) && size.is_finite() => format!("{value:e}"),
         _ => value.to_string(),

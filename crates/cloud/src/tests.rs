@@ -3,7 +3,7 @@
 use super::*;
 use crate::progress::Silent;
 
-/// A cloud of columns with these names, of row-major values.
+/// A cloud with these column names and row-major values.
 pub fn cloud(names: &[&str], values: Vec<f64>) -> PointCloud {
     let columns = names.iter().map(|&name| Column { name: name.to_owned() }).collect();
     PointCloud::from_table(
@@ -43,7 +43,7 @@ fn selected_query_columns_are_matched_by_name() {
         "{error}"
     );
     assert!(error.ends_with("q.csv"), "{error}");
-    // The same names in another order, with others among them.
+    // The same names in another order, with additional columns.
     let found = queries(data, "lat,lon", "lon,id,lat\n100,7,10\n").unwrap();
     assert_eq!(found, (vec!["lat".to_owned(), "lon".to_owned()], vec![10.0, 100.0]));
 }
@@ -62,7 +62,7 @@ fn unnamed_queries_must_have_the_datas_dimensions() {
     assert!(error.starts_with("queries have 3 dimensions, but the data has 2"), "{error}");
     let error = queries("1,2,3,4\n", "", "5,6,7,8,9\n").unwrap_err();
     assert!(error.starts_with("queries have 5 dimensions, but the data has 4"), "{error}");
-    // A file's own names mean something.
+    // If the query file has column names, they are used.
     assert_eq!(queries("x,y\n1,2\n", "", "y,z,x\n6,7,5\n").unwrap().1, [5.0, 6.0]);
 }
 

@@ -1,15 +1,15 @@
 //! The k largest inner products with each query (maximum inner product search), by one rule for all engines.
 //!
-//! An inner product is not a distance: a row is seldom its own nearest neighbour, and no origin may be
-//! subtracted. It is therefore a problem separate from [`Problem`](super::Problem), on the file's values
-//! rounded to f32, in file order:
+//! An inner product is not a distance: a row often has a larger product with another row than with itself,
+//! and no origin may be subtracted. It is therefore a problem separate from [`Problem`](super::Problem), on
+//! the file's values rounded to f32, in file order:
 //! ```text
 //! acc = 0; for j in 0..d { acc = acc + p[j] · q[j] }
 //! ```
 //!
 //! in f64, in dimension order. A product of two f32 values is exact in f64 (24 + 24 bits, exponents from −298
-//! to 256), so each step rounds once, with or without fused multiply-add, and no sum overflows. Larger
-//! products come first, and among equal ones the smaller row.
+//! to 256), so each step rounds once, with or without fused multiply-add, and no sum overflows. Results are
+//! sorted by descending product, then ascending row.
 
 use std::cmp::Ordering;
 use std::ops::Range;

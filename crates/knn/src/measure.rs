@@ -71,7 +71,8 @@ impl Measured {
         self.extend_rows(measures, rows);
     }
 
-    /// The same for a number of measures unknown at compile time. Extra values in a row are ignored.
+    /// Like [`Self::extend`], for a number of measures unknown at compile time. Extra values in a row are
+    /// ignored.
     pub fn extend_rows<R: AsRef<[u32]>>(&mut self, measures: &[Measure], rows: impl IntoIterator<Item = R>) {
         if self.columns.is_empty() {
             self.columns = measures.iter().map(|measure| (measure.name.to_owned(), Vec::new())).collect();

@@ -17,7 +17,7 @@ pub struct Parameter {
     /// One sentence for help and tooltips.
     pub help: &'static str,
     pub values: Values,
-    /// What an omitted parameter resolves to, in words: `from the tuned table`.
+    /// How an omitted parameter is chosen, in words: `from the tuned table`.
     pub default: &'static str,
 }
 
@@ -140,7 +140,7 @@ impl fmt::Display for Parameters {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Method {
     pub engine: EngineId,
-    /// The engine chooses the parameters missing here.
+    /// Parameters; the engine chooses any that are missing.
     pub parameters: Parameters,
 }
 
@@ -210,7 +210,7 @@ pub const MOST_ALTERNATIVES: usize = 10_000;
 /// A message if there would be more than [`MOST_ALTERNATIVES`].
 pub fn alternatives(method: &str) -> Result<Vec<String>, String> {
     let Some((engine, list)) = method.split_once(':') else { return Ok(vec![method.to_owned()]) };
-    // Counted before expanding: a dozen more pairs would not fit into memory.
+    // Count before expanding: the methods might not fit into memory.
     let counts = list.split(',').map(|pair| pair.split('|').count());
     let count = counts.fold(1usize, usize::saturating_mul);
     if count > MOST_ALTERNATIVES {

@@ -113,7 +113,7 @@ impl Metric {
         self.distance_of(f64::from(squared))
     }
 
-    /// The same for a squared distance in f64.
+    /// Like [`Self::distance`], for a squared distance in f64.
     pub fn distance_of(self, squared: f64) -> f64 {
         match self {
             Self::L2 => squared.sqrt(),
@@ -185,7 +185,7 @@ impl Ranking {
         self.metric().and_then(Metric::unit)
     }
 
-    /// Looks up a ranking by this program's name or that of another: `euclidean` is L2.
+    /// Looks up a ranking by its name in this or another program: `euclidean` is L2.
     pub fn by_any_name(name: &str) -> Option<Self> {
         let plain = plain(name);
         let ours =
@@ -199,7 +199,7 @@ impl Ranking {
         ours.or_else(theirs).map(|ours| Metric::named(ours).map_or(Self::InnerProduct, Self::Distance))
     }
 
-    /// Whether a name is a distance that other programs offer and this one does not.
+    /// Whether a name is a known distance that this program does not support.
     pub fn is_not_offered(name: &str) -> bool {
         let plain = plain(name);
         NOT_OFFERED.split_whitespace().any(|other| other == plain)

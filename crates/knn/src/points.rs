@@ -141,7 +141,7 @@ fn extents(values: &[f32], dims: usize) -> Extents {
         }
         extents
     };
-    // Not worth waking a thread for a single query.
+    // For a single query, starting threads would take longer.
     if values.len() <= PART * dims {
         of_part(none(), values)
     } else {
@@ -302,7 +302,7 @@ impl Points {
         if vanish {
             return Err(ProblemError::Underflow { column, extent });
         }
-        // Values that differ in the file may all have become 0 in f32.
+        // Use the file's values, because small ones may all have become 0 in f32.
         let own = |axis: &Axis| axis.max - axis.min;
         let widest = self.cloud.axes().iter().max_by(|a, b| own(a).total_cmp(&own(b)));
         match widest

@@ -141,8 +141,8 @@ pub enum Mismatch {
 /// (distance, position).
 pub fn neighbours(problem: &Problem, query: usize) -> (Vec<u32>, Vec<f64>) {
     let (k, dims, target) = (problem.k().min(problem.n()), problem.dims(), problem.query(query));
-    // Collect a short list and cut it to its k best whenever it is full. Points come in ascending position,
-    // so a later tie with the k-th sorts after it.
+    // Collect candidates and keep only the k best whenever the list is full. Positions ascend, so a later
+    // point that ties with the k-th sorts after it.
     let room = 4 * k + 1024;
     let mut nearest: Vec<(f64, u32)> = Vec::with_capacity(room);
     let mut bound = f64::INFINITY;
@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn the_candidate_list_matches_a_full_sort() {
-        // Long enough to cut the list many times, in an order that keeps improving, with ties.
+        // Enough points to fill the list many times, in descending distance and with ties.
         let values: Vec<f64> =
             std::iter::once(0.0).chain((1..20_000u32).rev().map(|i| f64::from(i / 3))).collect();
         let problem = problem_of(&values, 7);
@@ -381,7 +381,7 @@ mod tests {
         assert!((report.largest_relative_error - 5e-6).abs() < 1e-6, "{report:?}");
     }
 
-    /// Corrupts the right answer in one way and returns the judge's message.
+    /// Applies a change to the right answer and returns the judge's message.
     fn broken(how: impl FnOnce(&mut Neighbors)) -> String {
         let mut found = right();
         how(&mut found);

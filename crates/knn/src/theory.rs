@@ -2,8 +2,8 @@
 //!
 //! After D. Hanák, *Meeting the challenges of k-nearest neighbour search implementation for GPU accelerators*
 //! (master thesis, Charles University, Prague, 2023), §4.1.6, with a buffer of `capacity` (K) and the bound
-//! at the k-th neighbour. Between two merges `max_distance` is constant, and at most K points can have passed
-//! it, so a candidate is among the k + K nearest of the points so far. The point at random position i is
+//! at the k-th neighbour. Between two merges `max_distance` is constant, and at most K points are appended. A
+//! candidate is therefore among the k + K nearest of the points so far. The point at random position i is
 //! among them with probability min(1, (k + K) / i), and the sum over all positions bounds the number of
 //! candidates.
 //!
@@ -12,7 +12,8 @@
 
 const EULER: f64 = 0.577_215_664_901_532_9;
 
-/// Harmonic numbers below this n are summed; from here on the series is exact to the last digit of an f64.
+/// Below this n, harmonic numbers are summed. From this n on, the series is exact to the last digit of an
+/// f64.
 const SUMMED: u64 = 64;
 
 /// Capacity K of a query's candidate buffer and intermediate result: k rounded up to a power of two, at least
@@ -70,7 +71,8 @@ pub fn expected_rank(n: usize, k: usize, seen: usize) -> f64 {
 /// The expected `max_distance` after `seen` points, given the query's squared distances to all points in
 /// ascending order: the distance at [`expected_rank`], interpolated linearly; ∞ before the k-th point.
 ///
-/// Needs all n distances, not the k that a search returns: early bounds lie far outside the k nearest.
+/// Needs all n distances, not the k that a search returns: early bounds are much larger than the k-th
+/// distance.
 pub fn expected_max_distance(ascending: &[f32], k: usize, seen: usize) -> f32 {
     let n = ascending.len();
     if k == 0 || seen < k || k > n {

@@ -1,4 +1,4 @@
-//! Radius search: all points within a distance, however many there are.
+//! Radius search: all points within a distance.
 
 use super::{EngineError, Metric, Problem};
 

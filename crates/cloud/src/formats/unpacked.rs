@@ -83,7 +83,7 @@ fn pass_over(stream: &mut (impl BufRead + ?Sized), input: &Input<'_>) -> Result<
     Ok(bytes)
 }
 
-// Limits decompressed text to what its compression can produce.
+// Limits decompressed text to the maximum compression ratio.
 
 /// A reader that fails after a number of bytes.
 struct Bounded<R> {

@@ -18,8 +18,8 @@ const LINES: usize = 64;
 /// Minimum d without a line `n d`; with fewer numbers it is a labelled point of delimited text.
 const LEAST_DIMS: usize = 25;
 
-/// Whether a text consists of word vectors: either its first line gives their number and dimension, which no
-/// delimited text does, or each word is followed by many decimal numbers.
+/// Whether a text consists of word vectors: either its first line gives their number and dimension, or each
+/// word is followed by many decimal numbers.
 pub(super) fn looks(head: &[u8]) -> bool {
     let Some(shape) = Shape::of(head, head.len() < SAMPLE as usize) else { return false };
     let lines = lines(head, head.len() < SAMPLE as usize);
@@ -206,7 +206,7 @@ impl Shape {
         }
         let mut counts = std::collections::BTreeMap::new();
         lines.iter().for_each(|line| *counts.entry(trailing(line)).or_insert(0) += 1);
-        // Among equal frequencies choose the smallest count, which comes last.
+        // Of equally frequent counts choose the smallest, which comes last.
         let (dims, _) = counts.into_iter().rev().max_by_key(|&(_, count)| count)?;
         (dims > 0).then_some(Self { promised: None, dims })
     }
@@ -239,7 +239,7 @@ fn fields(line: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty())
 }
 
-/// Splits a line into the word and the last `dims` fields; `None` if there are not more fields than that.
+/// Splits a line into the word and the last `dims` fields; `None` if there are no fields left for the word.
 fn split(line: &[u8], dims: usize) -> Option<(&[u8], &[u8])> {
     let mut at = line.len();
     for _ in 0..dims {

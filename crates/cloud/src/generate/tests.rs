@@ -23,7 +23,7 @@ fn distinct(cloud: &PointCloud) -> usize {
         .len()
 }
 
-/// The contract of [`VERSION`]: when one of these changes, raise it.
+/// If one of these fingerprints changes, raise [`VERSION`].
 #[test]
 fn seeds_give_pinned_fingerprints() {
     let pinned = [

@@ -117,7 +117,7 @@ impl PointCloud {
         let mut before: HashMap<&str, usize> = HashMap::new();
         self.axes().iter().enumerate().all(|(axis, of)| {
             let columns = &named[of.name.as_str()];
-            // Axes that share a name usually correspond to the columns in order, but may have been selected
+            // Axes with the same name usually correspond to the columns in order, unless they were selected
             // by number.
             let first = before.entry(&of.name).or_default();
             let mut columns = columns.iter().cycle().skip(*first).take(columns.len());
@@ -135,7 +135,7 @@ impl PointCloud {
 /// Whether a coordinate may have been read from this cell.
 fn is_of(cell: &Cell, coordinate: f64) -> bool {
     match cell {
-        // The coordinate counts days or fractions of seconds; the cell does not tell which.
+        // The coordinate may count days or fractions of seconds; the cell does not determine the unit.
         Cell::Text(text) if is_moment(text) => true,
         Cell::Number(_) | Cell::Text(_) | Cell::Missing => cell.number() == Some(coordinate),
     }
@@ -211,7 +211,7 @@ mod tests {
         assert!(!cloud.was_read_from(&[2, 0, 1], &records), "the last bit counts");
     }
 
-    /// Whether the only value of a column may have been read from a text.
+    /// Whether a column's only value may have been read from this text.
     fn is_of_text(column: &str, value: f64, text: &str) -> bool {
         let records =
             Records { columns: vec![column.to_owned()], rows: vec![vec![Cell::Text(text.to_owned())]] };

@@ -11,10 +11,10 @@ use super::PointCloud;
 /// Rows sampled for the estimate.
 const SEEN: usize = 4096;
 
-/// The share of values excluded on either side.
+/// The share of values excluded at each end.
 const TAIL: f64 = 0.01;
 
-/// Margin beyond the quantiles on either side, as a share of their distance.
+/// Margin beyond each quantile, as a share of the distance between them.
 const ROOM: f64 = 0.15;
 
 /// The bulk is the whole extent unless that is wider by this factor.
@@ -74,8 +74,8 @@ pub struct Duplicates {
 }
 
 impl PointCloud {
-    /// Counts duplicates. Sorts all rows, then sorts rows that are equal after rounding by the file's values;
-    /// no others can be equal there.
+    /// Counts duplicates. Sorts all rows, then sorts runs of rows that are equal after rounding by the file's
+    /// values, because only these can be equal before rounding.
     pub fn duplicates(&self) -> Duplicates {
         let dims = self.dims();
         // -0.0 was normalised to 0.0 and nothing is NaN, so equal bits mean equal coordinates.

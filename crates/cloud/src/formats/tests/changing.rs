@@ -13,7 +13,7 @@ type Change = fn(&Path);
 /// A call that reads a file, and its error.
 type Call<'a> = &'a dyn Fn(&Path, &dyn Progress) -> Option<FormatError>;
 
-/// Changes a file at the first report of progress, which is in the middle of reading it.
+/// Changes a file at the first progress report, while it is being read.
 struct Changing {
     path: PathBuf,
     change: Mutex<Option<Change>>,
@@ -49,7 +49,7 @@ fn samples() -> [Sample; 4] {
     ]
 }
 
-/// One hour old, because some systems store times in coarse steps.
+/// Backdates the file by an hour, because some file systems store times in coarse steps.
 fn put(path: &Path, content: &[u8]) {
     fs::write(path, content).unwrap();
     File::options()

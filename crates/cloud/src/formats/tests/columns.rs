@@ -62,7 +62,7 @@ fn las_attributes_are_readable_as_columns() {
     }
 }
 
-/// The cells of records, compared with those of a full read if the two must agree.
+/// The cells of records. Checks them against a full read where the two must agree.
 #[track_caller]
 fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
     let found = records(&sample.path, wanted, &Silent).unwrap();
@@ -257,7 +257,7 @@ fn marks_of_earlier_reads_speed_up_record_lookup() {
         for at in scattered {
             assert_eq!(cells(at, &Reads::default()), want(at), "{start:?}");
         }
-        // The same between records that are requested together.
+        // The text between records that are requested together is skipped too.
         assert_eq!(
             records_by_marks(&sample.path, &scattered, &marks, &Silent).unwrap().rows,
             scattered.map(want)
@@ -270,7 +270,8 @@ fn marks_of_earlier_reads_speed_up_record_lookup() {
         let between =
             reads.0.lock().unwrap().iter().filter(|&&done| (size / 2..3 * size / 4).contains(&done)).count();
         assert_eq!(between, 0, "{:?} of {size}", reads.0.lock().unwrap());
-        // Errors have the right line wherever reading began, and another file has no marks.
+        // Errors have the right line even if reading began at a mark, and marks are not used for another
+        // file.
         std::fs::write(&sample.path, "x,n\n1,a\n2\n").unwrap();
         assert!(
             records_by_marks(&sample.path, &[1], &marks, &Silent)
@@ -288,7 +289,7 @@ fn marks_work_across_scan_boundaries() {
         |from: usize| -> String { (from..from + 20_000).map(|at| format!("{at} 0.5 1 7\n")).collect() };
     let text: String = (0..3).map(|at| format!("20000\n{}", scan(at * 20_000))).collect();
     let sample = Sample::new("a.pts", text);
-    // The last record of each leaves marks; a count line lies between a mark and the next.
+    // Reading the last record of each scan leaves marks; count lines occur between marks.
     for at in [50_000, 41_000, 39_999, 40_000, 59_999, 19_999, 20_000, 0] {
         let row = records_by_marks(&sample.path, &[at], &marks, &Silent).unwrap().rows.remove(0);
         assert_eq!(row[0], Cell::Number(at as f64));

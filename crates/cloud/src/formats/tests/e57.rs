@@ -34,8 +34,8 @@ fn file(scans: Vec<Scan>) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// Points on a parabola: the second is invalid, the third only a direction, with a scaled intensity that is
-/// invalid in the first.
+/// Points on a parabola with a scaled intensity. The first point's intensity is invalid, the second point is
+/// invalid, and the third has only a direction.
 fn cartesian(name: &'static str, pose: Option<Transform>, count: usize) -> Scan {
     let prototype = vec![
         record(RecordName::CartesianX, RecordDataType::Single { min: None, max: None }),

@@ -82,7 +82,7 @@ fn binary_readers_respect_the_memory_limit() {
     }
 }
 
-/// Reads and describes; only returning matters.
+/// Reads and describes a file. Any result is fine, but not a panic.
 fn try_to_read(name: &str, content: &[u8]) {
     let sample = Sample::new(name, content);
     for columns in ["", "1,0"] {

@@ -55,7 +55,7 @@ fn missing_values_are_nan_and_keep_their_row() {
     );
     assert_eq!(sample.info().default_columns, [0, 1, 2]);
     assert_values(&sample.table("a,b,c").1, &[1.0, NAN, NAN, NAN, 2.0, NAN, NAN, NAN, 1.0, 4.0, NAN, 0.0]);
-    // The last of two members with one name wins.
+    // The last of two members with the same name wins.
     assert_eq!(Sample::new("a.json", "[{\"a\":1,\"a\":2},{\"a\":3}]").table("").1, [2.0, 3.0]);
     assert_eq!(
         Sample::new("a.json", "[{\"a\":1,\"b\":null},{\"a\":1}]").info().columns[1].kind,

@@ -82,7 +82,7 @@ fn laz_without_a_chunk_table_is_read_sequentially() {
         let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
         let table = u64::from_le_bytes(content[start..start + 8].try_into().unwrap()) as usize;
         let whole = Sample::new("a.laz", &content);
-        // A table without chunks, as from an interrupted writer, and a damaged one.
+        // A table without chunks, as written by an interrupted writer.
         content[table + 4..table + 8].fill(0);
         let without = Sample::new("a.laz", &content);
         assert!(whole.table("").1 == (0..60_000).flat_map(place).collect::<Vec<_>>());
@@ -179,7 +179,7 @@ fn timed(format: u8, points: &[(f64, u8, u8)]) -> Vec<u8> {
 
 #[test]
 fn gps_times_round_trip() {
-    // Times that stay, advance evenly, faster and slower, go back, jump, and alternate between pulses.
+    // Constant, evenly advancing, accelerating, decreasing, jumping and interleaved times.
     let time = |at: usize| match at / 200 % 7 {
         0 => 4e8 + (at / 3) as f64 * 1e-5,
         1 => 4e8 + at as f64 * 0.25,
@@ -195,7 +195,7 @@ fn gps_times_round_trip() {
         let content = timed(format, &points);
         let want: Vec<f64> = points.iter().map(|point| point.0).collect();
         assert_values(&Sample::new("a.laz", &content).table("gps_time").1, &want);
-        // The same without the table of chunks, and a single point.
+        // The same without the chunk table, and for a single point.
         let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
         let table = u64::from_le_bytes(content[start..start + 8].try_into().unwrap()) as usize;
         let without = [&content[..table + 4], &[0; 4], &content[table + 8..]].concat();
@@ -233,7 +233,7 @@ fn trailing_data_is_reported() {
 
 #[test]
 fn long_records_are_read_in_small_batches() {
-    // A batch of these needed 4.3 GB.
+    // A batch of such records used to need 4.3 GB.
     let mut plain = scan(1, false, 1);
     plain[105..107].fill(0xff);
     plain.resize(plain.len() + 65_535, 0);
@@ -261,7 +261,7 @@ fn record(user: &str, id: u16, data: &[u8]) -> Vec<u8> {
     [&[0; 2], &name[..], &id.to_le_bytes(), &(data.len() as u16).to_le_bytes(), &[0; 32], data].concat()
 }
 
-/// The scan with further records before its own.
+/// The scan with these records inserted before its own.
 fn with_records(scan: &[u8], records: &[Vec<u8>]) -> Vec<u8> {
     let number = |at: usize| u32::from_le_bytes(*scan[at..].first_chunk().unwrap());
     let end = usize::from(u16::from_le_bytes([scan[94], scan[95]]));
@@ -423,7 +423,7 @@ fn geographic_scans_give_longitude_and_latitude() {
             sample.table(""),
             (names(&["longitude", "latitude"]), vec![10.0, 60.5, 11.0, 60.5, 12.0, 60.5])
         );
-        // By their old names too, which other programs use.
+        // The old names x, y, z, which other programs use, still work.
         assert_eq!(sample.table("x,y,z").0, names(&["longitude", "latitude", "height"]));
         assert_eq!(sample.table("Z,latitude").1[..2], [150.0, 60.5]);
         assert!(column(&sample.path, "y", &Silent).is_ok());

@@ -1,4 +1,4 @@
-//! Low memory: text is rejected with the amount, where a failed allocation would abort the program.
+//! Low memory: readers fail with an error that gives the amount, instead of aborting in a failed allocation.
 
 use super::*;
 
@@ -112,7 +112,7 @@ fn unlisted_frames_open_by_number() {
     assert_eq!(last.values, [1.0, 2.0, 3.0]);
 }
 
-/// Valid files that need little memory at a time: releases must match claims exactly.
+/// These files fit in little memory only if readers release exactly what they claimed.
 #[test]
 fn streamed_files_release_the_memory_they_claim() {
     let feature = |at: usize| {

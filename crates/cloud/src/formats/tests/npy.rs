@@ -172,7 +172,7 @@ fn structured_arrays_are_tables() {
     let sample = Sample::new("a.npy", structured(&aligned, &loose));
     assert_eq!((sample.info().rows, sample.info().format.as_str()), (3, "NumPy array, 3 × 4 records"));
     assert_eq!(sample.error_of("it's"), "record 0, column `it's`: `<U2` is not a number");
-    // Coordinates by name, whatever else exists.
+    // Named coordinates take precedence over other columns.
     let named = [("'id'", "'|u1'"), ("'z'", "'|u1'"), ("'y'", "'|u1'"), ("'x'", "'|u1'")];
     let sample = Sample::new("a.npy", structured(&named, &|i| vec![i, 1, 2, 3]));
     assert_eq!(sample.table("").0, names(&["x", "y", "z"]));

@@ -139,7 +139,7 @@ fn unsupported_arrays_are_not_replaced_by_another() {
         assert!(message.contains(&format!("`{name}` (2")), "{message}");
         assert!(sample.read_part(name).is_ok());
     }
-    // A readable one is the usual one, or accompanies the vectors.
+    // The readable array has a usual name, or only accompanies the vectors.
     for beside in [vec![("points.npy", real(3))], vec![("X.npy", int(3))]] {
         assert!(
             Sample::new("a.npz", npz(&[vec![("data.npy", deep.clone())], beside].concat())).read("").is_ok()
@@ -162,7 +162,7 @@ fn unsupported_archives_are_identified() {
         ("shape.npy", int(2)),
         ("data.npy", int(4)),
     ]);
-    // Stored by diagonals, the data are a table.
+    // The data of a matrix stored by diagonals are a table.
     let diagonals = npz(&[
         ("format.npy", one),
         ("shape.npy", int(2)),
@@ -384,7 +384,7 @@ fn the_central_directory_must_match_its_end_record() {
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     let end = find(&whole, b"PK\x05\x06");
     assert_eq!(Sample::new("a.npz", &whole).table("").1, [7.0; 18]);
-    // It counts one of two members.
+    // The end record counts one of two members.
     let message = "zip archive: its central directory has more members than declared";
     assert_eq!(Sample::new("a.npz", patched(&whole, end + 8, &[1, 0, 1, 0])).error(), message);
     // Zip64, whose record comes first and has its own position.

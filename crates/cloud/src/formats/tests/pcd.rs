@@ -225,7 +225,7 @@ fn false_headers_are_refused() {
         "compressed points: 3 points of 33 bytes do not match the declared 100 bytes"
     );
     assert_eq!(patched(0, 1), "compressed points: 99 bytes cannot fit in 1 compressed bytes");
-    // It ends before the points.
+    // The compressed data ends before the points.
     assert!(patched(0, 20).starts_with("cut short"));
     let mut broken = packed;
     broken[start + 8] = 0xff;

@@ -78,7 +78,7 @@ fn every_type_has_two_names() {
 
 #[test]
 fn unused_elements_and_lists_are_skipped() {
-    // A face of three corners, one of none, then two vertices with a list in the middle, then edges.
+    // A face with three corners, a face without corners, two vertices with a list in the middle, and an edge.
     let header = "element face 2\nproperty list uchar int corners\nproperty uchar red\nelement nothing \
                   1000000000000\nelement vertex 2\nproperty uchar x\nproperty list uchar short \
                   more\nproperty uchar z\nelement edge 1\nproperty int a\n";

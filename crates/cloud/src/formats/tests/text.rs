@@ -40,7 +40,7 @@ fn delimiters_line_endings_and_gzip_are_supported() {
 fn missing_values_are_nan_and_keep_their_row() {
     assert_values(&values("a,b\n1,\n,NA\nnan,null\n4,5\n"), &[1.0, NAN, NAN, NAN, NAN, NAN, 4.0, 5.0]);
     assert_values(&values("a,b\ninf,1\n-inf,2\n"), &[f64::INFINITY, 1.0, f64::NEG_INFINITY, 2.0]);
-    // Three data records, without a header to help with the first.
+    // Three data records without a header.
     assert_values(&values("1,\n,2\n3,4\n"), &[1.0, NAN, NAN, 2.0, 3.0, 4.0]);
 }
 
@@ -132,7 +132,7 @@ fn text_scans_name_their_columns_by_convention() {
     assert_eq!(Sample::new("a.pts.gz", gzip(seven)).table("").0, names(&["x", "y", "z"]));
     assert_eq!(Sample::new("a.pts", "1 2 3 9\n").table("3"), (names(&["intensity"]), vec![9.0]));
     assert_eq!(Sample::new("a.pts", "1 2 3 7 8 9\n").table("red").1, [7.0]);
-    // In other texts, the columns after them have no convention.
+    // Other extensions have no convention for the columns after x, y, z.
     assert_eq!(Sample::new("a.xyz", "1 2 3 7 8 9\n").table("3-5").0, names(&["d3", "d4", "d5"]));
     assert_eq!(Sample::new("a.asc", "1,2,3,4\n").table("").0, names(&["x", "y", "z"]));
     // Leading labels and names take precedence; other extensions imply nothing.
@@ -272,7 +272,7 @@ fn errors_give_the_line_of_unusable_values() {
 
 #[test]
 fn line_numbers_match_those_of_an_editor() {
-    // For every line end, blank line, and reader that finds the fault.
+    // All line ends, with blank lines, and with an error in each kind of reader.
     for end in ["\n", "\r\n", "\r"] {
         for (text, place) in [
             ("a,b|1,2||# no|3,4|5|", "line 6, record 2: "),
@@ -380,7 +380,8 @@ fn decimal_commas_are_read_or_refused() {
     ] {
         assert_eq!(Sample::new("a.csv", text).table("").1, want, "{text:?}");
     }
-    // Thousands or decimals is undecidable, and no dimension may be lost over it.
+    // Whether a comma separates thousands or decimals is undecidable, but the column must not be dropped
+    // silently.
     let both = |small: &str, large: &str| {
         format!(
             " but may be {small} or {large}; write numbers with a decimal point and without separators \
@@ -401,7 +402,7 @@ fn decimal_commas_are_read_or_refused() {
         assert_eq!(Sample::new("a.csv", text).error(), why);
         assert_eq!(Sample::new("a.csv", text).table("a").1.len(), text.lines().count() - 1);
     }
-    // A point among commas, beyond the sample.
+    // A decimal point among decimal commas, after the sample.
     let late = format!("a;b\n{}1.5;2\n", "1,5;2\n".repeat(60_000));
     assert!(
         Sample::new("a.csv", late)

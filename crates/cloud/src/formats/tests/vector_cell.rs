@@ -80,7 +80,7 @@ fn text_lists_are_parsed_in_every_notation() {
     // A vector longer than the sample for the dialect.
     let long = format!("[{}]", vec!["0.123456789"; 30_000].join(", "));
     assert!(taken("a.csv", csv("v", &[&long, &long])).starts_with("v0 v1 "));
-    // Missing ones keep their rows, and a header is optional.
+    // Missing vectors keep their rows, and a header is optional.
     assert_eq!(taken("a.csv", csv("v", &["[1, 2]", "", "[3, 4]"])), "v0 v1: 1 2 NaN NaN 3 4");
     assert_eq!(taken("a.csv", "a,\"[1, 2]\"\nb,\"[3, 4]\"\n"), "y0 y1: 1 2 3 4");
     // The column itself and single elements can be selected.
@@ -115,7 +115,7 @@ fn other_texts_are_not_parsed_as_vectors() {
     ] {
         assert_eq!(taken("a.csv", csv("genres", &cells)), "count: 7 8", "{cells:?}");
     }
-    // By their names.
+    // Lists that are not vectors by their names.
     for name in ["input_ids", "bbox", "shape", "label_ids"] {
         assert_eq!(taken("a.csv", csv(name, &["[1, 2]", "[3, 4]"])), "count: 7 8", "{name}");
     }
@@ -162,7 +162,7 @@ fn points_are_read_from_wkt_wkb_and_objects() {
             assert_eq!(taken("a.jsonl", json(&first) + &json(&second)), globe, "{first}");
         }
     }
-    // In the plane, with a height in all rows or without.
+    // Planar points, with heights in all rows or in none.
     let flat = |cells: [&str; 2]| taken("a.csv", csv("geom", &cells));
     assert_eq!(flat(["POINT(500000 48.5)", "POINT(1 2)"]), "geom.x geom.y: 500000 48.5 1 2");
     assert_eq!(
@@ -415,7 +415,7 @@ fn geoparquet_uses_its_crs() {
     ] {
         assert_eq!(table(near, &geo(crs)), want, "{crs}");
     }
-    // Without metadata, by range; heights are omitted.
+    // Without metadata, the value range decides; heights are omitted.
     assert_eq!(table(near, ""), globe);
     assert_eq!(table([&[1.0, 200.0], &[3.0, 4.0]], ""), "geometry.x geometry.y: 1 200 3 4");
     assert_eq!(table([&[1.0, 2.0, 9.0], &[3.0, 4.0, 9.0]], &geo("")), globe);
@@ -495,7 +495,7 @@ fn the_float_list_among_columns_is_the_vector() {
         "several vectors: any of `title` (columns 1-2), `body` (columns 3-4) could be meant; --columns \
          chooses others"
     );
-    // Texts with vectors, also after rows without one, but not if a list is the vector by name.
+    // Texts with vectors are read, also after rows without one, unless a list is the vector by name.
     let texts: ArrayRef = Arc::new(StringArray::from(vec![None, Some("[0.5, 1.5]")]));
     assert_eq!(table(vec![column_of("embedding", texts)]), "embedding0 embedding1: NaN NaN 0.5 1.5");
     // Lists of lists are rejected, unless another list is the vector by name.
@@ -545,7 +545,7 @@ fn crs_codes_and_notations_are_recognised() {
     );
 }
 
-/// Cells damaged anywhere never panic; only lists and points have numbers.
+/// Damaged cells never panic. Only lists and points return numbers.
 #[test]
 fn damaged_cells_never_panic() {
     let cells = [

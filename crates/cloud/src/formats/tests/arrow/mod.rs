@@ -268,8 +268,8 @@ fn numeric_lists_become_coordinates() {
 
 #[test]
 fn empty_buffers_are_read_as_uncompressed() {
-    // For no text nothing is written, not even the uncompressed size. The bytes there belong to the next
-    // column, whose validity bitmap is long enough to be compressed.
+    // An empty buffer does not store an uncompressed size. The bytes at its offset belong to the next
+    // column's validity bitmap, which is long enough to be compressed.
     let nothing: ArrayRef = Arc::new(StringArray::from(vec![""; 10_000]));
     let x: ArrayRef = Arc::new(Float64Array::from(vec![1.5; 10_000]));
     let batch = RecordBatch::try_from_iter([("nothing", nothing), ("x", x)]).unwrap();
@@ -320,7 +320,7 @@ fn single_rows_are_read_from_their_batch() {
 
 #[test]
 fn zstd_parquet_from_polars_and_pyarrow_is_read() {
-    // With another column in Snappy.
+    // Another column of this file is compressed with Snappy.
     assert_eq!(Sample::new("a.parquet", include_bytes!("zstd.parquet")).table("").1.len(), 4);
     // Several groups and pages, dictionaries, nulls and texts; version 2 pages with uncompressed levels,
     // lists included.

@@ -102,7 +102,7 @@ fn deeply_nested_columns_are_refused() {
     assert_eq!(error("a.arrows", message(&deep, 1)), SAID);
     assert_eq!(error("a.arrow", file(&deep, 0)), SAID);
     assert_eq!(error("a.parquet", parquet(&message(&deep, 1))), SAID);
-    // Two more levels: the type of the innermost column, and the schema and message around all.
+    // The type of the innermost column and the schema with its message add levels.
     assert_eq!(error("a.arrows", message(&[1; 61], 1)), SAID);
     for (name, content) in [("a.arrows", message(&[1; 60], 1)), ("a.arrow", file(&[1; 60], 0))] {
         let message = error(name, content);
@@ -142,7 +142,7 @@ fn overlapping_batches_are_refused() {
 
 #[test]
 fn batches_with_an_empty_description_are_refused() {
-    // The decoder would treat the description as the data and allocate by it.
+    // The decoder would treat the description as data and allocate memory by its content.
     let whole = super::super::arrow::ipc(Some(CompressionType::LZ4_FRAME));
     let end = whole.len() - 10;
     let length = u32::from_le_bytes(*whole[end..].first_chunk().unwrap()) as usize;

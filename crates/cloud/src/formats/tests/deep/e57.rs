@@ -41,7 +41,7 @@ fn paged(mut content: Vec<u8>, xml: &str) -> Sample {
     )
 }
 
-/// A file whose description has this after the start of its root.
+/// A file with this text inserted after the root's start tag in its description.
 fn with(inserted: &str) -> Sample {
     let (content, mut xml) = whole();
     let root = xml.find("<e57Root").unwrap();
@@ -108,7 +108,7 @@ fn attributes_without_names_are_counted_in_linear_time() {
         message,
         "description of the scans: an element has more than 256 attributes, the supported maximum"
     );
-    // Scanning back from each would take hours.
+    // Scanning back from each attribute would take hours.
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 

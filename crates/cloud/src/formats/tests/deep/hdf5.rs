@@ -40,7 +40,7 @@ fn numbers(values: &[f64]) -> Vec<u8> {
     object(&[message(1, &shape), message(3, &number), message(8, &layout)])
 }
 
-/// Makes an object from the addresses of all.
+/// Makes an object, given the addresses of all objects.
 type Make<'m> = dyn Fn(&[u64]) -> Vec<u8> + 'm;
 
 /// A file of objects, the first of which is the root.
@@ -80,7 +80,7 @@ fn groups_linked_too_often_are_refused() {
                    the limit of 10000";
     assert_eq!(sample.error(), message);
     assert!(parts(&sample.path, &Silent).unwrap_err().to_string().starts_with(message));
-    // A few are harmless.
+    // A few paths are harmless.
     assert!(
         Sample::new("a.h5", fan(6, 4)).error().starts_with("no arrays: "),
         "{}",
@@ -104,7 +104,7 @@ fn chunked(rows: u64, chunk: [u32; 2]) -> Vec<u8> {
     shaped([rows, 2], chunk)
 }
 
-/// The same of any shape.
+/// Like [`chunked`], with any shape.
 fn shaped(shape: [u64; 2], chunk: [u32; 2]) -> Vec<u8> {
     let shape = [&[1, 2, 0, 0, 0, 0, 0, 0][..], &shape[0].to_le_bytes(), &shape[1].to_le_bytes()].concat();
     let number = [0x11, 0x20, 0x3f, 0, 8, 0, 0, 0, 0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3, 0, 0];
@@ -121,7 +121,7 @@ fn oversized_chunks_are_refused() {
     // Unwritten chunks are read, and chunks may be larger than the data.
     assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).table("").1, [0.0; 10]);
     assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).info().columns[1].max, Some(0.0));
-    // A gigabyte per row.
+    // Chunks of a gigabyte per row.
     let sample = Sample::new("a.h5", chunked(63, [1, 1 << 25]));
     let size = std::fs::metadata(&sample.path).unwrap().len();
     let message = format!(
@@ -171,7 +171,7 @@ fn damaged_data_sets_are_not_replaced_by_another() {
     assert!(records(&sample.path, &[0], &Silent).is_err());
     assert!(sample.read_part("train").unwrap_err().to_string().starts_with(unread));
     assert_eq!(sample.part("test"), [5.0, 6.0]);
-    // It has a link, as groups have.
+    // A data set with a link, like a group.
     let train = |at: &[u64]| {
         let mut train = pairs(&[1.0, 2.0]);
         // The message count precedes the messages.

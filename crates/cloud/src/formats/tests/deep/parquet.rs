@@ -52,7 +52,7 @@ fn leaf(name: &str) -> Vec<u8> {
 /// fields around them.
 fn file(before: &[u8], count: u64, elements: &[Vec<u8>], after: &[u8]) -> Vec<u8> {
     let mut footer = before.to_vec();
-    // Version, elements, no rows in no groups.
+    // Version, elements, 0 rows and 0 row groups.
     footer.extend(
         [
             vec![0x15, 2, 0x19],
@@ -140,7 +140,7 @@ fn unknown_fields_are_skipped_up_to_a_depth() {
     // Harmless fields are skipped.
     let short = unknown(&[list(2, 9), list(2, 5), vec![1, 2], list(1, 8), text("a")].concat());
     assert!(between(&[], &short).read("").is_ok());
-    // The number of rows as text, which the decoder would misread as fields.
+    // The number of rows stored as text. The decoder would misread its bytes as fields.
     let disguised = [vec![0x38], text("\x02\x19\x0c")].concat();
     assert_eq!(between(&disguised, &[]).error(), "footer: field 3 of FileMetaData has the wrong type");
 }
@@ -240,7 +240,7 @@ fn missing_rows_are_refused() {
     assert_eq!(told(&numbers, |_| {}).table("").1.len(), 1000);
     let error = |change: fn(&mut Told)| {
         let sample = told(&numbers, change);
-        // Neither do `info` and single rows.
+        // `info` and single rows fail too.
         assert!(describe(&sample.path, &Silent).is_err() && records(&sample.path, &[0], &Silent).is_err());
         sample.error()
     };
@@ -292,7 +292,7 @@ fn oversized_pages_are_refused() {
         "column `x`: a page declares 2147483647 bytes, which 4000 compressed bytes cannot hold"
     );
     assert_eq!(promising(0, -1), "column `x`: a page has a negative number of bytes or values");
-    // Booleans without bytes, in unknown fields.
+    // Lists of booleans, which take no bytes, in unknown fields.
     let many = unknown(&[list(100, 9), list(i32::MAX as u64, 1).repeat(100)].concat());
     let message = told(&numbers, |told| told.more = many).error();
     assert!(
@@ -320,14 +320,14 @@ fn written(
 
 #[test]
 fn delta_encoded_texts_are_read() {
-    // One is null, so a page of 201 values has 200 texts; each continues the previous one.
+    // One value is null, so a page of 201 values has 200 texts. Each shares a prefix with the previous text.
     let texts: ArrayRef =
         Arc::new((0..201).map(|at| (at != 7).then(|| format!("text {}", at / 3))).collect::<StringArray>());
     let all: Vec<u64> = (0..201).collect();
     let cells =
         |content: &[u8]| records(&Sample::new("a.parquet", content).path, &all, &Silent).unwrap().rows;
     let want = cells(&written(Arc::clone(&texts), |properties| properties));
-    // A block of 128 in 4 parts, and 200 in all.
+    // Delta header: blocks of 128 in 4 miniblocks, 200 values in total.
     let head = [0x80, 1, 4, 0xc8, 1];
     for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
         for (encoding, heads) in [(Encoding::DELTA_LENGTH_BYTE_ARRAY, 1), (Encoding::DELTA_BYTE_ARRAY, 2)] {

@@ -13,7 +13,7 @@ const RESERVE: u64 = 8 << 20;
 /// reports none of these.
 pub fn available() -> Option<u64> {
     // Fuzzing must not depend on the machine's load, and this query takes as long as reading an input. The
-    // constant is half of what scripts/fuzz treats as a leak.
+    // constant is half of the limit in scripts/fuzz.
     if cfg!(fuzzing) {
         return Some(1 << 30);
     }
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(machine(&[MEMINFO, group, mine[0], mine[1], above[0], above[1]]), Some(1 << 19));
         let unlimited = ("sys/fs/cgroup/jobs/mine/memory.max", "max\n");
         assert_eq!(machine(&[MEMINFO, group, unlimited, mine[1]]), Some(4 << 20));
-        // A container sees its own group at the root, whatever its path outside.
+        // A container sees its own group at the root, even if the path is that of the host.
         let top = [("sys/fs/cgroup/memory.max", "1048576"), ("sys/fs/cgroup/memory.current", "0")];
         assert_eq!(machine(&[MEMINFO, ("proc/self/cgroup", "0::/../other"), top[0], top[1]]), Some(1 << 20));
     }

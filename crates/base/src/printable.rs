@@ -13,7 +13,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_unprintable(c) && !matches!(c, '\n' | '\t'), |c| c.escape_unicode().to_string())
 }
 
-/// Replaces what [`line()`] escapes with spaces, for names, which are shown in many places but not parsed.
+/// Replaces the characters that [`line()`] escapes with spaces. For names, which are displayed but not
+/// parsed.
 pub fn name(text: &str) -> String {
     text.chars().map(|c| if is_unprintable(c) { ' ' } else { c }).collect()
 }

@@ -487,7 +487,7 @@ mod tests {
     fn circles_are_split_at_the_map_edges() {
         let circle = GLOBE.circle([179.0, 0.0], 2f64.to_radians(), 128);
         let parts = GLOBE.on_map(&circle, -180.0);
-        assert_eq!(parts.len(), 3, "it goes out and comes back");
+        assert_eq!(parts.len(), 3, "leaves the map and returns");
         assert!(parts.iter().flatten().all(|place| (-180.0..=180.0).contains(&place[0])));
         let edges: Vec<f64> =
             parts.windows(2).flat_map(|pair| [pair[0].last().unwrap()[0], pair[1][0][0]]).collect();

@@ -254,7 +254,7 @@ mod tests {
             [Some("1001".to_owned()), Some("02138".to_owned()), None],
             "a number before the first code"
         );
-        assert_eq!(size.name, "size", "as the file writes it");
+        assert_eq!(size.name, "size", "spelled as in the file");
         let JoinedValues::Whole(sizes) = &size.values else { panic!("{size:?}") };
         assert!(sizes[0] == 7.0 && sizes[1].is_nan() && sizes[2] == 8.0);
         let ids = read("x,id\n0,9007199254740993\n1,7\n", &["id"]).unwrap();
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(
             [0, 1, 2, 3, 4].map(|row| texts.of(row)),
             [Some("0E0"), Some("1.50"), Some("KJFK"), None, Some("+7")],
-            "as they are spelled"
+            "spelled as in the file"
         );
         assert!(
             matches!(

@@ -133,11 +133,11 @@ mod tests {
             Some([4, 5, 6])
         );
         assert_eq!(of(&["B", "G", "R", "x"]), Some([2, 1, 0]));
-        assert_eq!(of(&["red", "x", "blue", "Green", "red"]), Some([0, 3, 2]), "of two the first");
+        assert_eq!(of(&["red", "x", "blue", "Green", "red"]), Some([0, 3, 2]), "the first of two");
         assert_eq!(
             of(&["ambient red", "diffuse_green", "diffuse_blue", "diffuse_red"]),
             Some([3, 1, 2]),
-            "three of one kind"
+            "three with the same prefix"
         );
         assert_eq!(
             (of(&["red", "green"]), of(&["reduced", "greenhouse", "bluetooth"]), of(&["r_1", "g_1", "b_1"])),

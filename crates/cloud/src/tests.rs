@@ -84,7 +84,7 @@ fn geographic_queries_need_geographic_data() {
     );
     assert_eq!(queries(globe, "", "lat,lon\n5,6\n").unwrap().1, [6.0, 5.0]);
     assert_eq!(queries(globe, "", "5,6\n").unwrap().1, [5.0, 6.0], "without names");
-    assert_eq!(queries("a,b\n1,2\n", "", "c,d\n5,6\n").unwrap().1, [5.0, 6.0], "neither is");
+    assert_eq!(queries("a,b\n1,2\n", "", "c,d\n5,6\n").unwrap().1, [5.0, 6.0], "neither is geographic");
 }
 
 #[test]

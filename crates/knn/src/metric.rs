@@ -244,7 +244,7 @@ mod tests {
             assert_eq!(
                 serde_json::to_value(metric).unwrap(),
                 metric.name(),
-                "files and the command line spell it alike"
+                "files and the command line use the same name"
             );
         }
     }

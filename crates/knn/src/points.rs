@@ -359,7 +359,7 @@ impl Cache {
         !std::mem::take(&mut *self.lock()).is_empty()
     }
 
-    /// Ignores poisoning: no operation can panic halfway through a change to the list.
+    /// Ignores poisoning, because no operation can panic halfway through a change to the list.
     fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -462,9 +462,9 @@ mod tests {
         cache.insert(cpu, Arc::new("a tree".to_owned()));
         cache.insert(cpu, Arc::new(2u32));
         assert_eq!(cache.get(cpu, |_: &u32| true).as_deref(), Some(&2));
-        assert_eq!(cache.get(cpu, |&number: &u32| number == 1), None, "it is there and does not fit");
+        assert_eq!(cache.get(cpu, |&number: &u32| number == 1), None, "the cached value does not fit");
         cache.insert(first, Arc::new(10u32));
-        assert!(cache.get(second, |_: &u32| true).is_none(), "what is on one GPU is not on the other");
+        assert!(cache.get(second, |_: &u32| true).is_none(), "GPUs have separate values");
         cache.insert(second, Arc::new(11u32));
         assert_eq!(
             [cpu, first, second].map(|device| *cache.get(device, |_: &u32| true).unwrap()),

@@ -284,7 +284,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let batch = started(folder);
-        assert_eq!((read(folder, "a"), read(folder, "b")), (Some("old a".to_owned()), None), "not yet");
+        assert_eq!(
+            (read(folder, "a"), read(folder, "b")),
+            (Some("old a".to_owned()), None),
+            "before the commit"
+        );
         batch.put(&["gone"]).unwrap();
         assert_eq!(names(folder), ["a", "b", "foreign"]);
         assert_eq!(
@@ -292,7 +296,7 @@ mod tests {
             ("new a".to_owned(), "mine".to_owned())
         );
         drop(started(folder));
-        assert_eq!(names(folder), ["a", "b", "foreign", "gone"], "what is dropped is gone");
+        assert_eq!(names(folder), ["a", "b", "foreign", "gone"], "a dropped batch leaves no files");
         assert_eq!(read(folder, "a").unwrap(), "old a");
     }
 
@@ -492,6 +496,6 @@ mod tests {
         });
         drop(held);
         assert!(waiting.join().unwrap());
-        assert!(FolderLock::new(&folder.path().join("none")).is_ok(), "which the caller will find out");
+        assert!(FolderLock::new(&folder.path().join("none")).is_ok(), "a missing folder is reported later");
     }
 }

@@ -162,14 +162,14 @@ mod tests {
     fn equivalent_paths_are_the_same_file() {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
-        assert!(same(&at("a.csv"), &at("./a.csv")) && !same(&at("a.csv"), &at("b.csv")), "neither is there");
+        assert!(same(&at("a.csv"), &at("./a.csv")) && !same(&at("a.csv"), &at("b.csv")), "both are missing");
         fs::create_dir(at("in")).unwrap();
         assert!(same(&at("in/../a.csv"), &at("a.csv")));
         assert!(same(Path::new("a.csv"), Path::new("./a.csv")));
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("a.csv", at("link.csv")).unwrap();
-            assert!(same(&at("link.csv"), &at("a.csv")), "a link to what is not there yet");
+            assert!(same(&at("link.csv"), &at("a.csv")), "a link to a missing file");
         }
     }
 

@@ -165,7 +165,7 @@ fn open_folder(_path: &Path) -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// Locks a new file to mark it as in use. The lock is released when the process ends, however it ends.
+/// Locks a new file to mark it as in use. The system releases the lock when the process ends.
 #[cfg(unix)]
 fn locked(file: File) -> io::Result<File> {
     use std::os::unix::fs::MetadataExt;
@@ -369,7 +369,7 @@ mod tests {
         std::os::unix::fs::symlink(place.join("mine.part"), place.join(".warpscope-link.part")).unwrap();
         assert_eq!(count(place), 7);
         look_through(place);
-        assert_eq!(count(place), 5, "the two of the living, and what is not ours");
+        assert_eq!(count(place), 5, "two files in use and three foreign ones");
         assert!(place.join("mine.part").exists() && file.file().metadata().is_ok() && folder.path().is_dir());
         drop((file, folder));
         assert_eq!(count(place), 3);

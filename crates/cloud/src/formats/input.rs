@@ -259,7 +259,7 @@ impl<'a> Input<'a> {
     pub fn release(&self, bytes: u64) {
         let left = |claimed: u64| Some(claimed.saturating_sub(bytes));
         let before = self.budget.claimed.fetch_update(Relaxed, Relaxed, left);
-        debug_assert!(before.is_ok_and(|claimed| claimed >= bytes), "more is given back than was claimed");
+        debug_assert!(before.is_ok_and(|claimed| claimed >= bytes), "released more than was claimed");
     }
 
     /// Reserves capacity for `more` values when the total is unknown, growing by at least an eighth to limit

@@ -4,7 +4,7 @@
 //! machine. Below them, memory is still checked before it is allocated ([`super::FormatError::Memory`]).
 //! `docs/limits.md` shows [`TABLE`], and `tests/limits.rs` keeps the two equal.
 
-/// Columns of a cloud. Each needs memory, whatever the number of rows.
+/// Columns of a cloud. Each needs memory, even without rows.
 pub const MAX_COLUMNS: usize = 1 << 20;
 /// Columns of an array without rows: a few bytes of its header can declare any number.
 pub const MAX_EMPTY_COLUMNS: u64 = 1 << 12;

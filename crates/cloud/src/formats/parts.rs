@@ -84,7 +84,7 @@ pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize> {
     for table in [true, false] {
         let several: Vec<usize> =
             (0..parts.len()).filter(|&at| parts[at].unread.is_none() && parts[at].table == table).collect();
-        // One of several lists is unlikely to be the cloud, whatever its name.
+        // One of several lists is unlikely to be the cloud, even with a usual name.
         let named = || {
             PREFERRED.iter().find_map(|name| {
                 several.iter().copied().find(|&at| parts[at].name.eq_ignore_ascii_case(name))

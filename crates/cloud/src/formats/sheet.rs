@@ -364,8 +364,8 @@ impl Sheet {
         Ok(named(&[name.to_owned()], &self.columns, &self.path)?[0])
     }
 
-    /// Columns that are coordinates by name, whatever they contain; otherwise all columns that are numeric or
-    /// begin with numbers, because one bad value must not change the number of dimensions.
+    /// Columns that are coordinates by name, even if they contain text; otherwise all columns that are
+    /// numeric or begin with numbers. One bad value must not change the number of dimensions.
     pub(super) fn default_columns(&self) -> Vec<usize> {
         if let Some(declared) = &self.declared {
             return declared.columns.clone();

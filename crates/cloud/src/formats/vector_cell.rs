@@ -299,7 +299,7 @@ const OTHERS: &str = "id ids token tokens mask bbox bboxes box boxes label label
 /// Words in the names of position lists, as opposed to velocities, normals and colours.
 const POSITIONS: &str = "position positions pos xyz coord coords coordinates location point points";
 
-/// Words in the names of places, whose pairs are latitude and longitude.
+/// Words in the names of places. Their number pairs are latitude and longitude.
 const PLACES: &str =
     "location loc geo geolocation geopoint geocode gps latlon latlng latlong lonlat lnglat longlat";
 
@@ -505,7 +505,7 @@ pub(super) struct Vector {
     pub why: String,
     pub rank: u8,
     point: bool,
-    /// Whether its columns are named as axes rather than numbered.
+    /// Whether its columns have axis names instead of numbers.
     pub place: bool,
     /// Whether the latitude, the second column, comes first.
     pub swapped: bool,

@@ -286,7 +286,7 @@ const TABLE: usize = 4;
 /// Upper bound on how often a byte is read if only lists of fields and names are shared.
 const MOST_READ: usize = 64;
 
-/// The limits for a schema, never above those of the decoder.
+/// The limits for a schema, at most those of the decoder.
 fn limits(bytes: &[u8]) -> VerifierOptions {
     let most = VerifierOptions::default();
     VerifierOptions {

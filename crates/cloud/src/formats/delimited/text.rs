@@ -221,8 +221,8 @@ impl<R: BufRead> Text<R> {
     /// Advances to the next data record; false at the end.
     ///
     /// # Errors
-    /// [`FormatError::Malformed`] for a record with a different number of fields, and at the end if there are
-    /// not as many records as declared.
+    /// [`FormatError::Malformed`] for a record with a different number of fields, and at the end if the
+    /// number of records differs from the declared one.
     pub fn advance(&mut self, input: &Input<'_>) -> Result<bool> {
         loop {
             if !std::mem::take(&mut self.pending) && !self.records.advance(input)? {

@@ -303,7 +303,7 @@ mod tests {
         });
         assert_eq!(digits, [Coordinate, Coordinate, Coordinate, Label]);
         let pixels = roles(&names, 200, |row, column| ((row * 7 + column) % 17) as f64);
-        assert_eq!(pixels, [Coordinate; 4], "the last is like the others");
+        assert_eq!(pixels, [Coordinate; 4], "the last column resembles the others");
         let binary = roles(&names, 200, |row, column| ((row >> column) % 2) as f64);
         assert_eq!(binary, [Coordinate; 4]);
     }
@@ -314,8 +314,12 @@ mod tests {
             if column == 2 { 100_001.0 + row as f64 } else { (row as f64 * 0.37).sin() }
         };
         assert_eq!(roles(&["d0", "d1", "d2"], 50, table), [Coordinate, Coordinate, Id]);
-        assert_eq!(roles(&["a", "b", "t"], 50, table), [Coordinate; 3], "with headings they have to say so");
-        assert_eq!(roles(&["d0", "d1", "d2"], 9, table), [Coordinate; 3], "of few rows it is chance");
+        assert_eq!(
+            roles(&["a", "b", "t"], 50, table),
+            [Coordinate; 3],
+            "with headings, an id needs an id heading"
+        );
+        assert_eq!(roles(&["d0", "d1", "d2"], 9, table), [Coordinate; 3], "too few rows to infer");
     }
 
     #[test]
@@ -373,7 +377,7 @@ mod tests {
                 "{first} repeats"
             );
         }
-        assert_eq!(roles(&["time", "a", "b"], 4, table), [Coordinate; 3], "it has a name");
+        assert_eq!(roles(&["time", "a", "b"], 4, table), [Coordinate; 3], "the index column is named");
     }
 
     #[test]
@@ -397,7 +401,7 @@ mod tests {
         assert_eq!(
             roles(&["a", "date", "b"], 60, since(20_240_130.0, 1.0)),
             [Coordinate; 3],
-            "there is no 20240099"
+            "20240099 is not a date"
         );
         assert_eq!(
             roles(&["a", "time", "b"], 30, since(2.5, 0.1)),
@@ -445,7 +449,7 @@ mod tests {
         };
         assert_eq!(roles(&wide[..12], 40, hillshade), [Coordinate; 12], "too many others for a scan");
         let gaps = |row: usize, column: usize| if column == 0 { f64::NAN } else { place(row, column) };
-        assert_eq!(of(3, &gaps), [Coordinate; 3], "no value is seen");
+        assert_eq!(of(3, &gaps), [Coordinate; 3], "all sampled values are missing");
     }
 
     #[test]

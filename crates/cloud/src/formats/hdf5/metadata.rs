@@ -50,7 +50,7 @@ fn named(path: &str) -> String {
 struct Walk<'w, 'i> {
     file: &'w Hdf5File,
     input: &'w Input<'i>,
-    /// The addresses of the groups around the current one, and its own.
+    /// The addresses of the current group and those around it.
     above: Vec<u64>,
     /// The addresses of all groups found so far.
     seen: HashSet<u64>,

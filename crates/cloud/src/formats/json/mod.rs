@@ -413,7 +413,7 @@ mod tests {
             assert!(matches!(read(1 << 20, token), Err(FormatError::Memory { .. })), "{:?}", token[0]);
             assert!(read(1 << 24, token).is_ok());
         }
-        // Short tokens need no claim, however many there are.
+        // Many short tokens need no claim.
         for tokens in [&[("\"a\\\\\",", long)][..], &[("1,", long)], &[("[]", long)]] {
             assert!(read(0, tokens).is_ok());
         }

@@ -2,7 +2,7 @@
 //! to 10).
 //!
 //! The decoder allocates by numbers in the file: chunk table entries and layer sizes. Both are first checked
-//! against the file size. GPS times, whose decoder recurses by the data, are decoded in [`super::times`].
+//! against the file size. Its decoder for GPS times recurses by the data, so [`super::times`] replaces it.
 //! Other malformed data makes the decoder panic; the caller contains the panic.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -319,7 +319,7 @@ struct Chunks<'l> {
 }
 
 impl<'l> Chunks<'l> {
-    /// Reads the chunk table; `None` if there is none or it does not match the file's size and number of
+    /// Reads the chunk table; `None` if the table is missing or does not match the file's size and number of
     /// points.
     pub fn of(
         file: &mut (impl Read + Seek),

@@ -164,8 +164,8 @@ impl<R: Read> FieldDecompressor<R> for PointTime {
 
 // The GPS times of a chunk in layers, one per field.
 //
-// The layer of x and y says which points have a new time. The crate reads all layers but the times and does
-// not expose this, so the layer of x and y is read a second time.
+// The layer of x and y says which points have a new time. The crate decodes this layer but does not expose
+// that information, so the layer is read a second time.
 
 /// Byte offsets in a record of the return number with the number of returns, the scanner channel, and the
 /// time.

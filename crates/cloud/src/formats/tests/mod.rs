@@ -112,7 +112,7 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// Checks that rows of a cloud equal the records of the file, however these are read.
+/// Checks that rows of a cloud equal the records of the file, for each way of reading them.
 #[track_caller]
 fn assert_records_agree(path: &Path, columns: &str) {
     let source = Source::File { path: path.to_owned(), columns: columns.parse().unwrap() };

@@ -353,7 +353,7 @@ fn decimal_commas_are_read_or_refused() {
     assert_eq!(
         Sample::new("a.csv", "1,5;2\n3;4,5\n").table("").1,
         [1.5, 2.0, 3.0, 4.5],
-        "the first is no header"
+        "the first line is not a header"
     );
     assert_eq!(
         Sample::new("a.csv", "a;b\n1.5;1\n2;2,5\n").table("").1,

@@ -48,7 +48,8 @@ struct Tree {
     elements: u64,
     /// Elements that are columns.
     leaves: u64,
-    /// Open groups: remaining children, and the length of the name with those of the outer groups.
+    /// Open groups: the number of remaining children, and the total length of the names of the group and
+    /// those around it.
     groups: Vec<(u64, u64)>,
     deepest: usize,
     names: u64,
@@ -108,7 +109,7 @@ impl Tree {
     }
 }
 
-// The parts of parquet.thrift that the decoder knows.
+// The subset of parquet.thrift known to the decoder.
 
 use Kind::{Binary, Bool, Byte, Double, Int, List, Struct, Unknown};
 

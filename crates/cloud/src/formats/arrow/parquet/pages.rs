@@ -158,7 +158,7 @@ pub(super) fn check(
         if texts { size.text.max(dictionary).max(if all > BATCH_TEXTS { single } else { 0 }) } else { 0 };
     size.bytes = largest.saturating_add(dictionary.saturating_mul(DICTIONARY_COPIES));
     let window = if packs(chunk) { MAX_ZSTD_WINDOW } else { 0 };
-    // If there are few values, a row cannot be too long, even with all of them.
+    // With few values in total, no row can be too long.
     let long = chunk.column_descr().max_rep_level() > 0 && values.cast_unsigned() > BATCH_VALUES;
     if long || lengths {
         let held = size.bytes.saturating_add(window);
@@ -170,7 +170,7 @@ pub(super) fn check(
     Ok(size)
 }
 
-/// Minimum bytes of a value; for a text, those of its length.
+/// Minimum bytes of a value; for a text, the size of its length field.
 fn least(chunk: &ColumnChunkMetaData) -> u64 {
     match chunk.column_type() {
         PhysicalType::BOOLEAN => 1,
@@ -217,7 +217,7 @@ fn ratio(compression: Compression) -> u64 {
     }
 }
 
-// The parts of parquet.thrift that the decoder knows.
+// The subset of parquet.thrift known to the decoder.
 
 static PAGE: Shape = Shape {
     name: "PageHeader",

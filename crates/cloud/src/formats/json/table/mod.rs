@@ -234,7 +234,7 @@ impl<'i, 'p> Builder<'i, 'p> {
         self.nodes.below(above, step)
     }
 
-    /// A result whose error stops reading.
+    /// Stores an error, which stops reading.
     fn or_fail<T>(&mut self, result: Result<T>) -> Result<T, ()> {
         result.map_err(|why| self.failed = Some(why))
     }

@@ -345,7 +345,7 @@ fn zstd_parquet_from_polars_and_pyarrow_is_read() {
         assert_eq!(
             records(&sample.path, &[2999], &Silent).unwrap().rows[0][0],
             Cell::Number(1499.5),
-            "what is before is passed over"
+            "earlier groups are skipped"
         );
     }
     let lists = Sample::new("a.parquet", include_bytes!("pages-v2.parquet")).table("e0,e2").1;

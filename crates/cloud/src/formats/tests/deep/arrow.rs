@@ -186,7 +186,7 @@ fn lists_longer_than_the_file_are_refused() {
     };
     let message = stream(1 << 20).error();
     assert!(message.starts_with("columns of lists: a list has 1048576 elements, and the file "), "{message}");
-    // Few elements are read however short the file is.
+    // A list with few elements is read even if the file is short.
     assert_eq!(describe(&stream(1 << 12).path, &Silent).unwrap().columns.len(), 1 << 12);
 }
 

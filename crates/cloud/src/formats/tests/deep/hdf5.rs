@@ -43,7 +43,7 @@ fn numbers(values: &[f64]) -> Vec<u8> {
 /// Makes an object, given the addresses of all objects.
 type Make<'m> = dyn Fn(&[u64]) -> Vec<u8> + 'm;
 
-/// A file of objects, the first of which is the root.
+/// A file of objects. The first is the root.
 fn file(objects: &[&Make<'_>]) -> Vec<u8> {
     const START: u64 = 96;
     let none = vec![0; objects.len()];
@@ -219,7 +219,7 @@ fn repeated_links_count_towards_the_limit() {
 
 #[test]
 fn unlisted_data_sets_open_by_name() {
-    // Twenty groups with the same thousand data sets, the first of which has more rows.
+    // Twenty groups with the same thousand data sets. The first data set has more rows.
     let root = |at: &[u64]| {
         object(&(0..20).map(|group| link(&format!("g{group}"), at[1 + group])).collect::<Vec<_>>())
     };

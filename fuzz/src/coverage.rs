@@ -20,7 +20,7 @@ unsafe extern "C" {
 
 /// Runs all inputs of these folders and writes the branches reached.
 pub fn measure(target: &Target, folders: impl Iterator<Item = String>, out: &Path) -> io::Result<()> {
-    // Check after each input: counters wrap around, so one may be zero again at the end.
+    // Check after each input: counters wrap around and could be zero again at the end.
     let mut reached = vec![false; counters().len()];
     let mut note = || reached.iter_mut().zip(counters()).for_each(|(reached, &count)| *reached |= count != 0);
     for folder in folders {

@@ -10,8 +10,8 @@ use std::panic;
 
 use targets::Target;
 
-/// Finds the target that WARPSCOPE_FUZZ_TARGET names, and makes panics in our own code abort, even where the
-/// program would catch them as a decoder's.
+/// Finds the target that WARPSCOPE_FUZZ_TARGET names, and makes panics in our own code abort, even inside a
+/// handler for decoder panics.
 ///
 /// # Panics
 /// If there is no such target.
@@ -33,7 +33,7 @@ pub fn begin() -> &'static Target {
             default(info);
             std::process::abort();
         }
-        // A decoder's panic is caught, or unwinds to libFuzzer, which aborts.
+        // Panics on a decoder thread are caught; others unwind to libFuzzer, which aborts.
         if std::thread::current().name() != Some("decoder") {
             eprintln!("{info}\n{}", std::backtrace::Backtrace::force_capture());
         }

@@ -1,7 +1,7 @@
 //! Memory still available to this process.
 //!
-//! A failed allocation aborts the program, and one that the system cannot back gets it killed. Sizes from
-//! files and jobs are therefore checked against [`available`] before allocation.
+//! A failed allocation aborts the program, and overcommitted memory gets it killed. Sizes from files and jobs
+//! are therefore checked against [`available`] before allocation.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ const RESERVE: u64 = 8 << 20;
 /// groups, and the rest of its address space (`RLIMIT_AS`), less a reserve of 8 MiB. `None` if the system
 /// reports none of these.
 pub fn available() -> Option<u64> {
-    // Fuzzing must not depend on the machine's load, and querying takes as long as reading does. The constant
-    // is half of what scripts/fuzz treats as a leak.
+    // Fuzzing must not depend on the machine's load, and this query takes as long as reading an input. The
+    // constant is half of the limit in scripts/fuzz.
     if cfg!(fuzzing) {
         return Some(1 << 30);
     }
@@ -21,8 +21,8 @@ pub fn available() -> Option<u64> {
 }
 
 /// Makes all threads share one allocator arena if the address space is limited; call before starting threads.
-/// glibc otherwise reserves 64 MiB of address space per thread if it can. These reservations count as used,
-/// so a job could fit under a low limit, where they fail, and be refused under a higher one.
+/// glibc otherwise reserves 64 MiB of address space per thread if it can. These reservations count as used.
+/// Under a low limit they fail, so that a job could fit there but be refused under a higher limit.
 pub fn share_arenas() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     if std::fs::read_to_string("/proc/self/limits").is_ok_and(|limits| address_space(&limits).is_some()) {
@@ -30,13 +30,13 @@ pub fn share_arenas() {
         unsafe extern "C" {
             fn mallopt(parameter: i32, value: i32) -> i32;
         }
-        // SAFETY: sets a number inside the allocator, as mallopt(3) allows at any time. What it returns says
-        // whether that was possible, and nothing depends on it.
+        // SAFETY: sets a number inside the allocator, as mallopt(3) allows at any time. The result tells
+        // whether it succeeded and is not needed.
         unsafe { mallopt(M_ARENA_MAX, 1) };
     }
 }
 
-/// There is less free memory than the work needs.
+/// The work needs more memory than is free.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("needs {} MiB of memory, but only {} MiB is free", .needed.div_ceil(1 << 20), .free >> 20)]
 pub struct Short {
@@ -164,7 +164,7 @@ mod tests {
     const MEMINFO: (&str, &str) = ("proc/meminfo", "MemTotal:  8000000 kB\nMemAvailable:    4096 kB\n");
 
     #[test]
-    fn no_more_is_reserved_than_is_free() {
+    fn reservations_beyond_free_memory_are_refused() {
         assert_eq!(room::<u8>(1000).unwrap().capacity(), 1000);
         let free = available().unwrap();
         // An overcommitting allocator would grant this.
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_machine_is_asked() {
+    fn available_memory_is_read_from_meminfo() {
         assert_eq!(machine(&[MEMINFO]), Some(4 << 20));
         assert_eq!(machine(&[]), None);
         for odd in ["MemAvailable: many kB", "MemAvailable: 18446744073709551615 kB", "MemAvailable: 5"] {
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_of_a_group_and_those_above_it_counts() {
+    fn the_smallest_limit_in_the_cgroup_hierarchy_applies() {
         let group = ("proc/self/cgroup", "0::/jobs/mine\n");
         let mine = [
             ("sys/fs/cgroup/jobs/mine/memory.max", "3145728\n"),
@@ -202,13 +202,13 @@ mod tests {
         assert_eq!(machine(&[MEMINFO, group, mine[0], mine[1], above[0], above[1]]), Some(1 << 19));
         let unlimited = ("sys/fs/cgroup/jobs/mine/memory.max", "max\n");
         assert_eq!(machine(&[MEMINFO, group, unlimited, mine[1]]), Some(4 << 20));
-        // A container sees its own group at the root, whatever its path outside.
+        // A container sees its own group at the root, even if the path is that of the host.
         let top = [("sys/fs/cgroup/memory.max", "1048576"), ("sys/fs/cgroup/memory.current", "0")];
         assert_eq!(machine(&[MEMINFO, ("proc/self/cgroup", "0::/../other"), top[0], top[1]]), Some(1 << 20));
     }
 
     #[test]
-    fn pages_of_files_are_given_back() {
+    fn page_cache_counts_as_available() {
         let files = [
             MEMINFO,
             ("proc/self/cgroup", "5:devices:/\n4:cpu,memory:/job\n"),
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_space_counts() {
+    fn the_address_space_limit_applies() {
         let limits = "Limit  Soft Limit  Hard Limit  Units\n\
                       Max address space         3145728    unlimited     bytes\n";
         let status = ("proc/self/status", "Name: a\nVmSize:   1024 kB\n");

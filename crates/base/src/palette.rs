@@ -1,8 +1,8 @@
 //! All colours of the program.
 //!
-//! Each concept has one colour everywhere: categories are from Okabe and Ito's set, which colour-blind
-//! readers can distinguish, magnitudes are viridis or cividis. Each theme has its own shades, with sufficient
-//! contrast to its background.
+//! Each concept has one colour everywhere. Categories use Okabe and Ito's set, which colour-blind readers can
+//! distinguish; magnitudes use viridis or cividis. Each theme has its own shades, with sufficient contrast to
+//! its background.
 
 /// A colour in sRGB.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

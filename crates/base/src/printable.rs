@@ -13,7 +13,8 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_unprintable(c) && !matches!(c, '\n' | '\t'), |c| c.escape_unicode().to_string())
 }
 
-/// Replaces what [`line()`] escapes with spaces, for names, which are shown in many places but not parsed.
+/// Replaces the characters that [`line()`] escapes with spaces. For names, which are displayed but not
+/// parsed.
 pub fn name(text: &str) -> String {
     text.chars().map(|c| if is_unprintable(c) { ' ' } else { c }).collect()
 }
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_cannot_command_a_terminal() {
+    fn control_characters_are_escaped() {
         assert!(matches!(line("Zürich, 10 µs → 5 × 3 – “ok”"), Cow::Borrowed(_)));
         assert_eq!(line("a\u{1b}[2Jb\u{9b}31mc\u{7f}\r\n\t"), r"a\u{1b}[2Jb\u{9b}31mc\u{7f}\u{d}\u{a}\u{9}");
         for mark in
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_are_no_formulas_and_numbers_stay() {
+    fn formula_cells_are_quoted_and_numbers_are_unchanged() {
         let cases = [
             ("=1+1", "'=1+1"),
             ("@SUM(A1)", "'@SUM(A1)"),

@@ -24,7 +24,7 @@ impl Progress for Silent {
     }
 }
 
-/// A stage of longer work, whose reports are forwarded as the share from `from` to `to` of the whole.
+/// A stage of longer work. Maps its progress to the range `from` to `to` of the whole.
 pub struct Stretch<'a> {
     pub of: &'a dyn Progress,
     pub from: f64,
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_stretch_is_told_as_its_share_of_the_whole() {
+    fn a_stretch_reports_its_share_of_the_total() {
         struct Told(Mutex<Vec<f64>>);
         impl Progress for Told {
             fn update(&self, done: u64, total: u64) {

@@ -9,7 +9,7 @@ use strsim::osa_distance;
 /// that close.
 pub fn suggest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let typed = typed.to_lowercase();
-    // A single letter is one edit from every other.
+    // Every other single letter is one edit away.
     if typed.chars().count() < 2 {
         return None;
     }
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_nearest_name_is_found_where_one_is_near() {
+    fn close_misspellings_are_corrected() {
         let names = ["run", "knn", "verify", "sweep", "compare"];
         for (typed, meant) in [
             ("rnu", "run"),
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn the_likeliest_is_first() {
+    fn names_are_sorted_by_similarity() {
         let names = ["name", "Zip_Code", "zone"].map(str::to_owned);
         assert_eq!(by_similarity("zipcode", &names), ["Zip_Code", "zone", "name"]);
     }

@@ -205,7 +205,7 @@ pub fn coordinate(value: f64) -> String {
 
 /// A time in UTC, from seconds since 1970: `2026-11-21 05:44`.
 pub fn moment(unix: u64) -> String {
-    // Days in a calendar that begins on 1 March of year 0, whose leap days come last.
+    // Count years from 1 March, so that a leap day is the last day of its year.
     let days = unix / 86_400 + 719_468;
     let (era, day_of_era) = (days / 146_097, days % 146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -227,7 +227,7 @@ pub fn sentence_case(text: &str) -> String {
 /// it equals the whole, so that an imperfect result never reads as perfect.
 pub fn rounded_part(part: f64, whole: f64, decimals: u32) -> String {
     let scale = 10f64.powi(decimals as i32);
-    // A mean of shares may be a few bits too small.
+    // Rounding may make a mean of shares a few bits too small.
     let is_whole = part * (1.0 + 1e-12) >= whole;
     let most = if is_whole { whole } else { whole - 1.0 / scale };
     format!("{:.*}", decimals as usize, ((part * scale).round() / scale).min(most))
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranks_are_said_as_one_says_them() {
+    fn ordinals_have_english_suffixes() {
         let said: Vec<String> =
             [1, 2, 3, 4, 11, 12, 13, 21, 32, 103, 111, 1024].into_iter().map(ordinal).collect();
         assert_eq!(said.join(" "), "1st 2nd 3rd 4th 11th 12th 13th 21st 32nd 103rd 111th 1,024th");
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn three_digits_count() {
+    fn numbers_have_three_significant_digits() {
         let cases = [
             (0.0, "0"),
             (1.0, "1.00"),
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn times_and_rates_choose_their_unit() {
+    fn times_and_rates_choose_a_unit_by_magnitude() {
         let cases = [
             (0.5, "500 µs"),
             (0.9999, "1.00 ms"),
@@ -298,19 +298,19 @@ mod tests {
     }
 
     #[test]
-    fn differences_have_their_sign() {
+    fn differences_always_show_a_sign() {
         assert_eq!([difference(1.2), difference(-0.34), difference(0.0)], ["+1.20 ms", "−340 µs", "+0 µs"]);
     }
 
     #[test]
-    fn columns_are_aligned_by_characters() {
+    fn columns_are_aligned_by_character_count() {
         let rows = [["µs", "1"], ["long", "1,000"]].map(|row| row.map(str::to_owned).to_vec());
         assert_eq!(table(&rows, &[1]), "µs        1\nlong  1,000\n");
         assert_eq!(table(&rows, &[]), "µs    1\nlong  1,000\n");
     }
 
     #[test]
-    fn digits_are_in_plain_notation_where_that_is_short() {
+    fn digits_use_plain_notation_when_short() {
         assert_eq!(digits(0.0, 3), "0");
         assert_eq!(digits(0.001_234, 3), "0.00123");
         assert_eq!(digits(45.64, 3), "45.6");
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_grouped_beside_decimals_too() {
+    fn thousands_are_grouped_in_decimal_numbers() {
         assert_eq!(
             [fixed(12_345.0, 0), fixed(12_345.6, 1), fixed(-1_234_567.25, 2)],
             ["12,345", "12,345.6", "-1,234,567.25"]
@@ -338,19 +338,19 @@ mod tests {
     }
 
     #[test]
-    fn names_in_a_table_cannot_command_a_terminal() {
+    fn table_cells_have_control_characters_escaped() {
         assert_eq!(table(&[vec!["a\nb".to_owned(), "\u{202e}c".to_owned()]], &[]), "a\\u{a}b  \\u{202e}c\n");
     }
 
     #[test]
-    fn moments_have_their_date() {
+    fn unix_times_format_as_utc_dates() {
         assert_eq!(moment(0), "1970-01-01 00:00");
         assert_eq!(moment(951_782_400 + 86_399), "2000-02-29 23:59");
         assert_eq!(moment(1_795_239_853), "2026-11-21 05:44");
     }
 
     #[test]
-    fn coordinates_keep_their_digits() {
+    fn short_coordinates_keep_all_digits() {
         assert_eq!(coordinate(-64.740737), "-64.740737");
         assert_eq!(coordinate(515_368.602_25), "515368.60225");
         assert_eq!(coordinate(1.0 / 3.0), "0.333333");
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_perfect_reads_so() {
+    fn only_a_whole_rounds_up_to_100_percent() {
         assert_eq!(
             [99.996, 100.0, 98.887].map(|percent| rounded_part(percent, 100.0, 2)),
             ["99.99", "100.00", "98.89"]

@@ -44,7 +44,7 @@ pub enum CloudError {
         column: String,
         /// NaN, inf or -inf.
         value: f64,
-        /// This value and all others like it.
+        /// All unusable values of the source.
         unusable: Box<Unusable>,
         /// The file or generator.
         origin: String,
@@ -110,7 +110,7 @@ pub enum CloudError {
         /// Path of the query file.
         origin: String,
     },
-    /// Only one of the two, queries or data, has columns named as longitude and latitude.
+    /// Either the queries or the data have columns named as longitude and latitude, but not both.
     #[error(
         "query columns ({queries}) do not match data columns ({data}); if they do correspond, select both by \
          number: {origin}"
@@ -146,7 +146,7 @@ impl From<FormatError> for CloudError {
 pub enum Hint {
     /// Drop rows with NaN or ±∞.
     LeaveRowsOut,
-    /// Select columns without NaN or ±∞. `COLUMNS` is the placeholder for them.
+    /// Select columns without NaN or ±∞. The wording contains the placeholder `COLUMNS`.
     WholeColumns,
     /// Select columns other than the default.
     OtherColumns,
@@ -157,7 +157,7 @@ pub enum Hint {
 }
 
 impl Hint {
-    /// Wording with the options of the command line, as in the errors' own messages.
+    /// The wording for the command line, as in the errors' `Display` messages.
     pub fn option(self) -> &'static str {
         match self {
             Self::LeaveRowsOut => "--drop-nonfinite drops such rows",
@@ -237,7 +237,7 @@ pub struct Unusable {
     pub rows: u64,
     /// The first of these rows, ascending.
     pub first: Vec<UnusableRow>,
-    /// Columns to select instead, without such values, as typed on the command line.
+    /// Columns without such values to select instead, as typed on the command line.
     pub whole: Option<String>,
 }
 
@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_the_same_with_the_words_of_the_command_line() {
+    fn default_hints_give_the_display_message() {
         let origin = "a.csv".to_owned();
         let (what, why) = ("column `b`".to_owned(), "it is empty".to_owned());
         let errors = [
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_counted_and_the_first_are_named() {
+    fn unusable_rows_are_counted_and_the_first_are_listed() {
         let names = ["x", "y"].map(str::to_owned);
         let mut values = vec![0.5f64; 40];
         (values[3], values[4], values[5]) = (f64::NAN, f64::INFINITY, f64::NAN);

@@ -26,7 +26,7 @@ pub enum GlobeError {
         Hint::GlobeColumns.option()
     )]
     Columns { columns: usize },
-    /// Both columns have a name for the same angle.
+    /// The names of both columns mean the same angle.
     #[error("columns {first} and {second} are both a {what}: {}", Hint::GlobeColumns.option())]
     Alike {
         /// `longitude` or `latitude`.
@@ -105,7 +105,7 @@ impl Role {
         }
     }
 
-    /// The greatest absolute value, in degrees. Longitudes may count from −180 or from 0.
+    /// The greatest absolute value, in degrees. Longitudes may range from −180 or from 0.
     fn limit(self) -> u32 {
         match self {
             Self::Longitude => 360,
@@ -170,8 +170,7 @@ impl Globe {
         Self::recognised(cloud.axes()).is_some_and(|globe| globe.check(cloud).is_ok())
     }
 
-    /// Whether two names are for the same angle in the same frame, such as latitude on the Earth or
-    /// declination.
+    /// Whether two names mean the same angle in the same frame, such as latitude on the Earth or declination.
     pub fn same_angle(one: &str, other: &str) -> bool {
         headings::angle(one).is_some_and(|angle| headings::angle(other) == Some(angle))
     }
@@ -368,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn names_say_which_column_is_which() {
+    fn longitude_and_latitude_are_recognised_by_name() {
         for name in [
             "lon",
             "LNG",
@@ -409,7 +408,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cloud_is_recognised_by_names_and_values() {
+    fn geographic_clouds_are_recognised_by_names_and_values() {
         let is = |names: &[&str], values: Vec<f64>| Globe::recognised(cloud(names, values).axes()).is_some();
         assert!(is(&["lat", "lon"], vec![90.0, 360.0, -90.0, -360.0]));
         assert!(!is(&["lat", "lon"], vec![100.0, 10.0]), "beyond the pole");
@@ -431,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_place_is_refused_with_its_row() {
+    fn invalid_degrees_are_refused_with_their_row() {
         let why = |names: &[&str], values: Vec<f64>| {
             let cloud = cloud(names, values);
             Globe::of(cloud.axes()).and_then(|globe| globe.check(&cloud)).unwrap_err().to_string()
@@ -477,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn poles_and_quarter_turns_are_exact() {
+    fn poles_and_right_angles_are_exact() {
         assert_eq!([0.0, 77.7, -180.0].map(|longitude| GLOBE.unit([longitude, 90.0])), [[0.0, 0.0, 1.0]; 3]);
         assert_eq!([180.0, -180.0].map(|longitude| GLOBE.unit([longitude, 0.0])), [[-1.0, 0.0, 0.0]; 2]);
         assert_eq!(GLOBE.unit([-90.0, 0.0]), [0.0, -1.0, 0.0]);
@@ -485,10 +484,10 @@ mod tests {
     }
 
     #[test]
-    fn a_circle_leaves_the_map_at_its_edges() {
+    fn circles_are_split_at_the_map_edges() {
         let circle = GLOBE.circle([179.0, 0.0], 2f64.to_radians(), 128);
         let parts = GLOBE.on_map(&circle, -180.0);
-        assert_eq!(parts.len(), 3, "it goes out and comes back");
+        assert_eq!(parts.len(), 3, "leaves the map and returns");
         assert!(parts.iter().flatten().all(|place| (-180.0..=180.0).contains(&place[0])));
         let edges: Vec<f64> =
             parts.windows(2).flat_map(|pair| [pair[0].last().unwrap()[0], pair[1][0][0]]).collect();
@@ -503,7 +502,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_turn_more_is_the_same_place(
+        fn longitudes_wrap_at_360_degrees(
             longitude in -180i32 * 1024..180 * 1024,
             latitude in -90.0f64..=90.0,
         ) {
@@ -513,7 +512,7 @@ mod tests {
         }
 
         #[test]
-        fn a_place_is_a_unit_vector_at_the_angle_of_haversine(
+        fn unit_vectors_have_the_haversine_angle(
             a in (-360.0f64..360.0, -90.0f64..=90.0),
             b in (-360.0f64..360.0, -90.0f64..=90.0),
         ) {
@@ -528,7 +527,7 @@ mod tests {
         }
 
         #[test]
-        fn a_circle_is_at_its_angle(center in (-180.0f64..180.0, -90.0f64..=90.0), radius in 1e-3f64..3.0) {
+        fn circle_points_have_the_requested_angular_radius(center in (-180.0f64..180.0, -90.0f64..=90.0), radius in 1e-3f64..3.0) {
             let at = GLOBE.unit([center.0, center.1]);
             for place in GLOBE.circle([center.0, center.1], radius, 16) {
                 prop_assert!((angle(at, GLOBE.unit(place)) - radius).abs() < 1e-6, "{place:?}");

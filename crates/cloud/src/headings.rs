@@ -25,8 +25,8 @@ pub struct Family {
     axes: &'static [&'static str],
     /// The minimum number of axes.
     least: usize,
-    /// Whether the first of several groups is chosen. With `acc_x`, `acc_y`, `gyro_x` and `gyro_y`, neither
-    /// group is the position of a row.
+    /// Whether to choose the first of several groups. `acc_x`, `acc_y`, `gyro_x` and `gyro_y` form two
+    /// groups, neither of which is a position.
     first: bool,
 }
 
@@ -36,7 +36,7 @@ const LATITUDES: &str = "latitude lat latitud latitudine breitengrad breedtegraa
 const HEIGHTS: &str = "z elevation elev height altitude alt h höhe hoehe hauteur altura altitud elevación \
                        elevacion cota quota altezza altitudine";
 
-/// With equally many axes, the earlier family wins.
+/// Of families with equally many axes, the first wins.
 const FAMILIES: &[Family] = &[
     Family { space: Space::Globe, axes: &[LONGITUDES, LATITUDES], least: 2, first: true },
     // Equatorial, galactic and ecliptic coordinates.
@@ -83,7 +83,7 @@ const NOT_DEGREES: &str = "rad radian radians gon grad hour hours hr hms arcsec"
 /// Corners of a box, which is not a position.
 const CORNERS: &str = "min max";
 
-/// Words for a width: next to one, `h` is the height of a box and not a third coordinate.
+/// Words for a width. If a column has one, `h` is the height of a box and not a third coordinate.
 const WIDTHS: &str = "w width";
 
 /// Names of at least this length are also recognised inside a word, as in `gpslatitude`.
@@ -134,8 +134,8 @@ impl Group {
 /// The columns that form a position or a vector by their headings. `None` marks a column that cannot be a
 /// coordinate: text, mostly empty, or unnamed.
 ///
-/// The position with the most axes wins, and any position wins over numbered vectors, of which the longest
-/// wins. A group without a distinguishing word takes precedence: `latitude_deg` before `dme_latitude_deg`.
+/// The position with the most axes wins. Any position wins over numbered vectors. Of these, the longest wins.
+/// A group without a distinguishing word takes precedence: `latitude_deg` before `dme_latitude_deg`.
 pub fn coordinates(headings: &[Option<&str>]) -> Option<HeadingMatch> {
     position(headings).or_else(|| {
         let columns = numbered(&words(headings), NUMBERED_VECTORS, usize::MAX)?;
@@ -155,7 +155,7 @@ pub fn position(headings: &[Option<&str>]) -> Option<HeadingMatch> {
         .filter_map(|family| Some(HeadingMatch { columns: of_family(family, &words)?, space: family.space }));
     let numbered =
         numbered(&words, NUMBERED_POSITIONS, 3).map(|columns| HeadingMatch { columns, space: Space::Flat });
-    // `max_by_key` returns the last of several.
+    // `max_by_key` returns the last maximum.
     let positions: Vec<HeadingMatch> = named.chain(numbered).collect();
     positions.into_iter().rev().max_by_key(|found| found.columns.len())
 }
@@ -263,7 +263,7 @@ fn axis_of(family: &Family, words: &[String], in_pair: bool) -> Option<Named> {
     Some(Named { axis, rank, rest: rest.filter(|word| !word.is_empty()).collect() })
 }
 
-/// The rest of a word without the name in it: nothing, the number after it (`lat1`), or, for a long name, the
+/// The rest of a word after removing the name: nothing, a number (`lat1`), or, for a long name, the
 /// surrounding text. A single letter must be the whole word: `x2bar` is not an x.
 fn without(word: &str, name: &str) -> Option<String> {
     if word == name {
@@ -308,7 +308,7 @@ fn stem_of(words: &[String], stems: &str) -> Option<(String, usize)> {
     let stem = text.trim_end_matches(|letter: char| letter.is_ascii_digit());
     let number = text[stem.len()..].parse().ok()?;
     let stem = stem.trim_end_matches('_');
-    // A single letter is a stem only as a whole.
+    // A single letter is a stem only if it is the whole word.
     let known = is_in(&stem.replace('_', ""), stems)
         || stem.rsplit('_').next().is_some_and(|word| word.len() > 1 && is_in(word, stems));
     known.then(|| (stem.to_owned(), number))
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn headings_of_coordinates_are_known() {
+    fn coordinate_headings_are_recognised() {
         for (headings, expected) in [
             (
                 "id latitude_deg longitude_deg elevation_ft dme_latitude_deg dme_longitude_deg",
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn angles_are_told_from_lengths() {
+    fn geographic_sky_and_planar_headings_are_distinguished() {
         let space = |headings: &[&str]| of(headings).map(|found| found.space);
         assert_eq!(space(&["lat", "lon"]), Some(Space::Globe));
         assert_eq!(space(&["ra", "dec"]), Some(Space::Sky));
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_cannot_be_a_coordinate_is_passed_over() {
+    fn unusable_columns_are_skipped() {
         let headings = [None, Some("longitude_deg"), Some("dme_latitude_deg"), Some("dme_longitude_deg")];
         assert_eq!(
             coordinates(&headings).map(|found| found.columns),

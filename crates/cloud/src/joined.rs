@@ -31,7 +31,7 @@ pub struct JoinedColumn {
     pub values: JoinedValues,
 }
 
-/// Values of a column: numbers unless the file has text in it.
+/// Values of a column: numbers, or texts if any field is text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum JoinedValues {
     /// Only whole numbers below 2⁵³; NaN if missing.
@@ -102,8 +102,8 @@ impl JoinedColumns {
         let mut columns: Vec<(usize, Filling)> =
             chosen.iter().map(|&at| (at, Filling::new(cloud.len()))).collect();
         fill(&mut columns, false)?;
-        // Columns with both text and numbers are read again with the file's spelling, for codes such as 0E8.
-        // So are numbers that f64 rounds.
+        // Columns with both text and numbers, and numbers that f64 rounds, are read again with the file's
+        // spelling, for codes such as 0E8.
         let is_mixed = |(_, column): &&mut (usize, Filling)| {
             column.numbers && matches!(column.values, JoinedValues::Texts(_)) || column.large
         };
@@ -130,7 +130,7 @@ struct Filling {
 }
 
 impl JoinedColumn {
-    /// Whether it has whole numbers whose last digits f64 rounds.
+    /// Whether the column has whole numbers that f64 rounds.
     pub fn is_rounded(&self) -> bool {
         match &self.values {
             JoinedValues::Numbers(numbers) => numbers
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_as_the_file_has_them_and_those_of_the_points() {
+    fn joined_values_match_the_file_and_the_rows() {
         let file = "x,Name,zip,size,share\n0,ab,1001,7,0.5\n,dropped,9,9,9\n1,,02138,,2\n2,\"c,d\",,8,\n";
         let beside = read(file, &["Name", "zip", "SIZE", "share"]).unwrap();
         let [name, zip, size, share] = &beside.columns[..] else { panic!("{beside:?}") };
@@ -254,7 +254,7 @@ mod tests {
             [Some("1001".to_owned()), Some("02138".to_owned()), None],
             "a number before the first code"
         );
-        assert_eq!(size.name, "size", "as the file writes it");
+        assert_eq!(size.name, "size", "spelled as in the file");
         let JoinedValues::Whole(sizes) = &size.values else { panic!("{size:?}") };
         assert!(sizes[0] == 7.0 && sizes[1].is_nan() && sizes[2] == 8.0);
         let ids = read("x,id\n0,9007199254740993\n1,7\n", &["id"]).unwrap();
@@ -269,7 +269,7 @@ mod tests {
         assert_eq!(
             [0, 1, 2, 3, 4].map(|row| texts.of(row)),
             [Some("0E0"), Some("1.50"), Some("KJFK"), None, Some("+7")],
-            "as they are spelled"
+            "spelled as in the file"
         );
         assert!(
             matches!(
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_name_says_which_there_are() {
+    fn unknown_names_list_the_available_ones() {
         let why = read("x,country,county,zip_code\n0,a,b,c\n", &["zipcode"]).unwrap_err();
         assert!(why.starts_with("column `zipcode`: not found; available: `zip_code`, "), "{why}");
         assert!(read("x,a,A\n0,1,2\n", &["A"]).is_ok() && read("x,name,Name\n0,1,2\n", &["NAME"]).is_err());

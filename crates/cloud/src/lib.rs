@@ -2,8 +2,8 @@
 //!
 //! [`load`] is the entry point: a file through [`formats`] or a generator through [`generate`] gives exact
 //! [`Coordinates`], and [`PointCloud::from_table`] rounds them to f32 (see [`rounding`]). Peak memory is
-//! three times that of the f32 coordinates; a cloud with data to restore the file's values (see [`rounding`])
-//! holds up to twice.
+//! three times that of the f32 coordinates; a cloud that stores data to restore the file's values (see
+//! [`rounding`]) keeps up to twice that memory.
 
 // Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
 use warpscope_base::{memory, printable, progress, suggest};
@@ -60,8 +60,8 @@ pub enum Source {
     Coordinates(String),
 }
 
-/// Serialises a path that need not be UTF-8. A run over such a file can still be saved; opening the path with
-/// its replacement characters later reports that it does not exist.
+/// Serialises a path, replacing invalid UTF-8. A run over such a file can still be saved, but its path will
+/// not be found later.
 ///
 /// # Errors
 /// The serializer's.

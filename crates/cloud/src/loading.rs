@@ -15,7 +15,7 @@ pub enum AutoColumns {
     /// As for [`ColumnChoice::Default`].
     #[default]
     AllNumeric,
-    /// Those that look like coordinates ([`formats::Guess`]).
+    /// Columns that look like coordinates ([`formats::Guess`]).
     Inferred,
 }
 
@@ -80,12 +80,12 @@ fn table_unchosen(
 /// Reads a separate query file relative to the origins of `data`. Without an explicit selection, columns are
 /// matched by the data's names.
 ///
-/// A file without those names falls back to its own default selection only if the data's columns were not
-/// selected explicitly either; otherwise the order of columns is known only for the data.
+/// If the file lacks those names, its default columns are used, but only if the data's columns were not
+/// selected explicitly. An explicit selection fixes an order that the file's default need not have.
 /// [`PointCloud::axes`] of the result shows the selection.
 ///
-/// A file without column names whose number of columns differs falls back too, because its first columns need
-/// not be the data's.
+/// A file without column names and with a different number of columns also uses its default, because its
+/// first columns need not be the data's.
 ///
 /// # Errors
 /// As for [`load`], and [`CloudError::Dimensions`].
@@ -98,8 +98,7 @@ pub fn load_queries(
     load_queries_unchosen(source, data, AutoColumns::AllNumeric, drop_nonfinite, progress)
 }
 
-/// A cloud's axes sorted by the order of their columns in the file, the order for unnamed coordinates. Axes
-/// selected by name have their own order.
+/// A cloud's axes sorted by the order of their columns in the file, which unnamed coordinates follow.
 pub fn axes_in_file_order(cloud: &PointCloud) -> Vec<usize> {
     let mut order: Vec<usize> = (0..cloud.dims()).collect();
     let numbers = match cloud.source() {
@@ -200,7 +199,7 @@ pub fn load_queries_unchosen(
     cloud.map(|cloud| cloud.with_stamp(stamp)).map_err(|why| with_line(why, &source, progress))
 }
 
-/// Whether only one of the two has longitude and latitude, while the other has meaningful names for something
+/// Whether either the queries or the data are longitude and latitude, and the other's names mean something
 /// else.
 fn is_other(queries: &[Column], data: &PointCloud) -> bool {
     let [of_queries, of_data] = [

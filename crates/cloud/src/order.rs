@@ -6,8 +6,8 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 use serde::{Deserialize, Serialize};
 
-/// The processing order. It affects merges and candidates (descending distances are the worst case) and the
-/// order of neighbours at exactly equal distance, nothing else.
+/// The processing order. It affects only merges and candidates (descending distances are the worst case) and
+/// the order of neighbours at exactly equal distance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sample_is_the_beginning_of_a_shuffle_without_its_memory() {
+    fn a_sample_equals_the_start_of_a_shuffle() {
         for (n, count) in [(1, 1), (10, 10), (1000, 3), (1000, 999), (5, 9)] {
             let mut rng = ChaCha8Rng::seed_from_u64(7 ^ 0x7175_6572_6965_0001);
             let mut rows: Vec<u32> = (0..n as u32).collect();

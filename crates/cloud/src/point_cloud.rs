@@ -63,15 +63,15 @@ pub struct PointCloud {
     stamp: Option<Stamp>,
     /// A copy of the source's file, and a guard that removes it on drop.
     copy: Option<(PathBuf, Arc<dyn Any + Send + Sync>)>,
-    /// Forbids opening the source's file, because a recording from someone else named it.
+    /// Forbids opening the source's file. Set for recordings from other people, whose paths are not trusted.
     no_file: bool,
     fingerprint: Fingerprint,
 }
 
 impl PointCloud {
     /// Rounds coordinates to f32, relative to their own origins or those of `frame`. f32 values without an
-    /// origin are moved, not copied. Otherwise the peak is twelve bytes per coordinate, of which four or
-    /// eight remain.
+    /// origin are moved, not copied. Otherwise peak memory is twelve bytes per coordinate; four or eight
+    /// remain in use.
     ///
     /// # Errors
     /// [`CloudError::Empty`], [`CloudError::TooMany`], [`CloudError::TooLarge`], [`CloudError::Memory`],
@@ -276,7 +276,7 @@ impl PointCloud {
         })
     }
 
-    /// Reads other columns from a copy of the file, which exists as long as `guard`.
+    /// Reads other columns from a copy of the file, which `guard` keeps alive.
     #[must_use]
     pub fn with_copy(self, path: PathBuf, guard: Arc<dyn Any + Send + Sync>) -> Self {
         Self { copy: Some((path, guard)), stamp: None, ..self }
@@ -455,7 +455,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_cannot_be_held_is_refused_with_its_size() {
+    fn oversized_clouds_are_refused_with_their_size() {
         let source = Source::Generate { spec: "uniform".to_owned(), seed: 0 };
         assert!(check_rows(4_294_963_199, &source).is_ok());
         let message = check_rows(4_294_963_200, &source).unwrap_err().to_string();
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_and_records_find_each_other() {
+    fn rows_and_records_map_both_ways() {
         let records = [2, 3, 4, 7, 9, 10, 4_000_000_000];
         let mut map = RecordMap::default();
         records.iter().for_each(|&record| map.push(record));

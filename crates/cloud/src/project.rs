@@ -95,7 +95,7 @@ impl Projection {
         progress: &dyn Progress,
     ) -> Result<Vec<[f32; DIRECTIONS]>, CloudError> {
         let dims = self.mean.len();
-        assert_eq!(cloud.dims(), dims, "a projection is for clouds of as many dimensions");
+        assert_eq!(cloud.dims(), dims, "the cloud must have the projection's number of dimensions");
         let watch = Watch::new(cloud, 1, progress);
         let directions = self.directions();
         let mut projected = vec![[0.0; DIRECTIONS]; cloud.len()];
@@ -117,7 +117,7 @@ impl Projection {
     /// # Panics
     /// If the number of coordinates is not d.
     pub fn project_point(&self, point: &[f32]) -> [f32; DIRECTIONS] {
-        assert_eq!(point.len(), self.mean.len(), "a point has the dimensions of the projection");
+        assert_eq!(point.len(), self.mean.len(), "the point must have the projection's number of dimensions");
         self.along(&self.directions(), point)
     }
 
@@ -158,7 +158,7 @@ fn shares(parts: &[f64], whole: f64) -> Option<Vec<f64>> {
 
 // Principal components: exact by eigendecomposition, or randomised by subspace iteration.
 
-/// Dimension of the iterated subspace: oversampled, so that the wanted directions converge faster.
+/// Dimension of the iterated subspace. More than [`DIRECTIONS`], so that these converge faster.
 const TOGETHER: usize = 16;
 /// Maximum number of passes over the rows.
 const MOST_PASSES: usize = 30;

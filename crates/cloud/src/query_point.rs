@@ -43,7 +43,7 @@ pub fn cloud(at: &[f64], data: &PointCloud) -> Result<PointCloud, CloudError> {
 
 /// Formats coordinates as in `-0.1275,51.507`.
 pub fn format(at: &[f64]) -> String {
-    // Scientific notation where plain notation would have many zeros.
+    // Use scientific notation where plain notation would have many zeros.
     let number = |value: &f64| match value.abs() {
         size if size != 0.0 && !(1e-7..1e16).contains(&size) && size.is_finite() => format!("{value:e}"),
         _ => value.to_string(),
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_in_the_datas_frame() {
+    fn query_points_use_the_datas_origin() {
         let data = data();
         let place = cloud(&[515_370.25, 4_918_350.1], &data).unwrap();
         assert_eq!(
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_place_is_refused() {
+    fn invalid_query_points_are_refused() {
         let message = |at: &[f64]| cloud(at, &data()).unwrap_err().to_string();
         assert_eq!(message(&[1.0]), "query point 1: expected 2 coordinates (east, north), found 1");
         assert_eq!(message(&[1.0, f64::NAN]), "query point 1,NaN: north is NaN, which is not finite");
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_reads_back() {
+    fn query_points_round_trip() {
         for at in [vec![-0.1, 1e-300, 5.0], vec![f64::MAX, 1.0 / 3.0]] {
             assert_eq!(parse(&format(&at)), Ok(at));
         }

@@ -126,18 +126,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn three_columns_are_a_colour() {
+    fn red_green_and_blue_columns_are_recognised() {
         let of = |names: &[&str]| colors(names.iter().copied());
         assert_eq!(
             of(&["x", "y", "z", "nx", "diffuse_red", "diffuse_green", "diffuse_blue", "psz"]),
             Some([4, 5, 6])
         );
         assert_eq!(of(&["B", "G", "R", "x"]), Some([2, 1, 0]));
-        assert_eq!(of(&["red", "x", "blue", "Green", "red"]), Some([0, 3, 2]), "of two the first");
+        assert_eq!(of(&["red", "x", "blue", "Green", "red"]), Some([0, 3, 2]), "the first of two");
         assert_eq!(
             of(&["ambient red", "diffuse_green", "diffuse_blue", "diffuse_red"]),
             Some([3, 1, 2]),
-            "three of one kind"
+            "three with the same prefix"
         );
         assert_eq!(
             (of(&["red", "green"]), of(&["reduced", "greenhouse", "bluetooth"]), of(&["r_1", "g_1", "b_1"])),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn capitals_begin_words() {
+    fn headings_are_split_into_lower_case_words() {
         for (heading, words) in [
             ("row_id", "row id"),
             ("userId", "user id"),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_of_columns_are_typed_as_ranges() {
+    fn consecutive_columns_format_as_ranges() {
         assert_eq!(ranges(&[0, 1, 2, 3, 5]), "0-3,5");
         assert_eq!(ranges(&[7]), "7");
         assert_eq!(ranges(&[2, 1]), "2,1");

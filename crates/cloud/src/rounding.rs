@@ -2,7 +2,7 @@
 //!
 //! UTM coordinates have 7 digits before the point; as f32 they have a resolution of a quarter of a metre.
 //! Subtracting the axis's midpoint first preserves the scan's grid. Data that is already precise enough in
-//! f32 is left unchanged, so that a float file is searched as it is.
+//! f32 is not shifted, so a float file is searched unchanged.
 
 use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
 use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
@@ -66,7 +66,7 @@ impl Span {
 // The bit patterns of doubles of one sign are ordered like their values, so two doubles differ by a whole
 // number of units in the last place (ulp). A value and its f32 relative to an origin differ by less than 2³¹
 // ulp, unless the value is far closer to 0 than to the origin. So 4 bytes per value and a list of the rare
-// exceptions lose nothing, where a copy would take 8.
+// exceptions are lossless; a copy would need 8 bytes per value.
 
 /// The rounding error of each value.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ pub enum Exact {
         /// One i32 per value, stored in the allocation of the original values: the f64 element type has no
         /// meaning.
         steps: Vec<f64>,
-        /// Index and value of those whose difference does not fit an i32, ascending.
+        /// Index and value of the exceptions, whose difference does not fit an i32, ascending.
         far: Vec<(u64, f64)>,
     },
     /// The original values, if too many do not fit.
@@ -107,7 +107,7 @@ impl Exact {
         let pack = |(chunk, words): (usize, &mut [i32])| {
             let mut far = Vec::new();
             for at in 0..words.len() / 2 {
-                // A step has half the bytes of a value, so the next value is still intact when it is read.
+                // A step is half as long as a value, so no value is overwritten before it is read.
                 let value: f64 = bytemuck::cast([words[2 * at], words[2 * at + 1]]);
                 let index = chunk * CHUNK + at;
                 words[at] = step(value, stands_for(index)).unwrap_or_else(|| {
@@ -118,7 +118,7 @@ impl Exact {
             far
         };
         let far = words.par_chunks_mut(2 * CHUNK).enumerate().map(pack).collect::<Vec<_>>().concat();
-        // Then the halves are moved together: none is overwritten before it has been moved.
+        // Then move the halves together, front to back, so that none is overwritten before it is moved.
         for start in (CHUNK..count).step_by(CHUNK) {
             words.copy_within(2 * start..2 * start + CHUNK.min(count - start), start);
         }
@@ -164,25 +164,25 @@ mod tests {
     }
 
     #[test]
-    fn exact_data_is_untouched() {
+    fn exact_data_is_not_shifted() {
         assert_eq!(of_axis(&[515368.5, 515401.0]), 0.0);
         assert_eq!(of_axis(&[-176.787412, 166.410291]), 0.0);
         assert_eq!(of_axis(&[]), 0.0);
     }
 
     #[test]
-    fn utm_is_shifted_to_its_midpoint() {
+    fn utm_coordinates_are_shifted_to_their_midpoint() {
         assert_eq!(of_axis(&[4918340.364, 4918381.12375]), 4918340.364 / 2.0 + 4918381.12375 / 2.0);
     }
 
     #[test]
-    fn a_constant_that_f32_cannot_hold_becomes_zero() {
+    fn inexact_constants_are_shifted_to_zero() {
         let value = 0.1;
         assert_eq!(of_axis(&[value, value]), value);
     }
 
     #[test]
-    fn every_axis_has_its_own_span_however_the_rows_are_parted() {
+    fn spans_are_independent_of_row_chunks() {
         let dims = 3;
         let values: Vec<f64> = (0..100_000 * dims)
             .map(|at| ((at * 7919) % 1_000_003) as f64 + [0.0, 0.1, 4e6][at % dims])
@@ -217,7 +217,7 @@ mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn values_come_back_to_the_bit(
+        fn values_round_trip_exactly(
             values in prop::collection::vec(
                 prop_oneof![
                     -1e6f64..1e6,
@@ -234,8 +234,8 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_packed_in_their_order() {
-        // Some chunks, the last of them short, with far values in each.
+    fn chunks_are_packed_in_order() {
+        // Several chunks, the last one short, each with far values.
         let values: Vec<f64> = (0..3 * CHUNK + 1001)
             .map(|at| if at % 50_000 == 7 { 1e-9 } else { 5e6 + at as f64 * 0.000_25 })
             .collect();
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn half_the_memory_is_enough_for_what_people_measure() {
+    fn regularly_spaced_values_need_half_the_memory() {
         let values: Vec<f64> = (0..10_001).map(|at| 4_918_340.364 + f64::from(at) * 0.000_25).collect();
         let origin = 4_918_350.0;
         let local: Vec<f32> = values.iter().map(|value| (value - origin) as f32).collect();

@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_together_stand_for_a_million_columns_at_most() {
+    fn ranges_expand_to_a_limited_number_of_columns() {
         let names = |text: &str| match text.parse() {
             Ok(ColumnChoice::Named(names)) => names,
             Ok(ColumnChoice::Default) => Vec::new(),

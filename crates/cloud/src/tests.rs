@@ -3,7 +3,7 @@
 use super::*;
 use crate::progress::Silent;
 
-/// A cloud of columns with these names, of row-major values.
+/// A cloud with these column names and row-major values.
 pub fn cloud(names: &[&str], values: Vec<f64>) -> PointCloud {
     let columns = names.iter().map(|&name| Column { name: name.to_owned() }).collect();
     PointCloud::from_table(
@@ -32,7 +32,7 @@ fn queries(data: &str, columns: &str, asked: &str) -> Result<(Vec<String>, Vec<f
 }
 
 #[test]
-fn chosen_columns_are_never_swapped() {
+fn selected_query_columns_are_matched_by_name() {
     let data = "lat,lon\n10,100\n20,120\n";
     let error = queries(data, "lat,lon", "latitude,longitude\n10,100\n").unwrap_err();
     assert!(
@@ -43,13 +43,13 @@ fn chosen_columns_are_never_swapped() {
         "{error}"
     );
     assert!(error.ends_with("q.csv"), "{error}");
-    // The same names in another order, with others among them.
+    // The same names in another order, with additional columns.
     let found = queries(data, "lat,lon", "lon,id,lat\n100,7,10\n").unwrap();
     assert_eq!(found, (vec!["lat".to_owned(), "lon".to_owned()], vec![10.0, 100.0]));
 }
 
 #[test]
-fn without_a_choice_both_files_follow_their_default() {
+fn default_columns_are_chosen_for_each_file() {
     let found = queries("lat,lon\n10,100\n20,120\n", "", "latitude,longitude\n10,100\n").unwrap();
     assert_eq!(found, (vec!["longitude".to_owned(), "latitude".to_owned()], vec![100.0, 10.0]));
     assert_eq!(queries("a,a\n1,2\n", "", "a,a\n3,4\n").unwrap().1, [3.0, 4.0]);
@@ -57,17 +57,17 @@ fn without_a_choice_both_files_follow_their_default() {
 }
 
 #[test]
-fn vectors_without_names_have_as_many_columns_as_the_data() {
+fn unnamed_queries_must_have_the_datas_dimensions() {
     let error = queries("1,2\n3,4\n", "", "5,6,7\n").unwrap_err();
     assert!(error.starts_with("queries have 3 dimensions, but the data has 2"), "{error}");
     let error = queries("1,2,3,4\n", "", "5,6,7,8,9\n").unwrap_err();
     assert!(error.starts_with("queries have 5 dimensions, but the data has 4"), "{error}");
-    // A file's own names mean something.
+    // If the query file has column names, they are used.
     assert_eq!(queries("x,y\n1,2\n", "", "y,z,x\n6,7,5\n").unwrap().1, [5.0, 6.0]);
 }
 
 #[test]
-fn places_on_the_globe_are_asked_of_a_globe_only() {
+fn geographic_queries_need_geographic_data() {
     let globe = "longitude,latitude\n1,2\n3,4\n";
     let error = queries(globe, "", "size,score\n7,0.5\n").unwrap_err();
     assert!(
@@ -84,11 +84,11 @@ fn places_on_the_globe_are_asked_of_a_globe_only() {
     );
     assert_eq!(queries(globe, "", "lat,lon\n5,6\n").unwrap().1, [6.0, 5.0]);
     assert_eq!(queries(globe, "", "5,6\n").unwrap().1, [5.0, 6.0], "without names");
-    assert_eq!(queries("a,b\n1,2\n", "", "c,d\n5,6\n").unwrap().1, [5.0, 6.0], "neither is");
+    assert_eq!(queries("a,b\n1,2\n", "", "c,d\n5,6\n").unwrap().1, [5.0, 6.0], "neither is geographic");
 }
 
 #[test]
-fn other_errors_are_not_swallowed() {
+fn errors_in_the_query_file_are_reported() {
     let error = queries("a,b\n1,2\n", "", "b,a,c\n3,x,5\n").unwrap_err();
     assert!(error.starts_with("line 2, record 0, column `a`: `x` is not a number"), "{error}");
     let error = queries("a,b\n1,2\n", "", "a,b,b\n3,4,5\n").unwrap_err();

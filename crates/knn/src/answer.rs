@@ -69,14 +69,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_querys_own_row_comes_first_among_equals() {
+    fn a_querys_own_row_is_first_among_ties() {
         let ranked = |mut indices: Vec<u32>, squared: [f32; 3], own| {
             own_first(&mut indices, &mut squared.clone(), own);
             indices
         };
         assert_eq!(ranked(vec![3, 5, 8], [0.0, 0.0, 1.0], 5), [5, 3, 8]);
-        assert_eq!(ranked(vec![3, 5, 8], [0.0, 0.0, 0.0], 8), [8, 3, 5], "the others keep their order");
-        assert_eq!(ranked(vec![3, 5, 8], [0.0, 0.0, 0.0], 9), [9, 3, 5], "it was cut off");
+        assert_eq!(ranked(vec![3, 5, 8], [0.0, 0.0, 0.0], 8), [8, 3, 5], "other ties keep their order");
+        assert_eq!(ranked(vec![3, 5, 8], [0.0, 0.0, 0.0], 9), [9, 3, 5], "the own row was not found");
         assert_eq!(ranked(vec![9, 5, NONE], [0.0, 2.0, f32::INFINITY], 9), [9, 5, NONE]);
     }
 }

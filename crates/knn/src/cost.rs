@@ -1,8 +1,8 @@
 //! The cost model that engines declare for the planner.
 
 /// The share, from 0 to 1, of work on `bytes` bytes of points that waits for memory. It is 0 while the points
-/// fit a core's own cache, 1 from the size that no cache holds, and rises with the logarithm in between. An
-/// engine declares both shares as separate terms, so that the planner scales each by its own measurements.
+/// fit in a core's own cache, 1 once they exceed every cache, and logarithmic in between. An engine declares
+/// cached and uncached work as separate terms, so that the planner scales each by its own measurements.
 pub fn out_of_cache(bytes: f64) -> f64 {
     const CACHED: f64 = (512u32 << 10) as f64;
     const UNCACHED: f64 = (64u32 << 20) as f64;

@@ -1,4 +1,4 @@
-//! What an engine declares about itself. Code outside its folder reads here how engines differ.
+//! What an engine declares about itself. Code outside an engine's folder depends only on this declaration.
 
 use serde::Serialize;
 
@@ -111,7 +111,8 @@ pub struct Descriptor {
     pub about: &'static str,
     /// Where the algorithm comes from: paper and section, or the kernel's specification.
     pub source: &'static str,
-    /// Source files of the algorithm, the kernel before its twin, without code shared with other engines.
+    /// Source files of the algorithm, the kernel before its CPU twin. Excludes code shared with other
+    /// engines.
     pub code: &'static [Code],
     /// Path in the repository of the document that explains it.
     pub document: &'static str,
@@ -139,7 +140,7 @@ pub struct Descriptor {
     /// Mean FP32 distance evaluations per query, from n, the parameters used and the counts. `None` if
     /// unknown.
     pub distances: fn(usize, &Parameters, &Measured) -> Option<f64>,
-    /// The engine whose algorithm this one runs on another device under its own name, with the same counts.
+    /// The engine whose algorithm this engine implements on another device, with the same counts.
     pub twin_of: Option<EngineId>,
     /// The cost model for a kind of device, at rates measured on one machine. The planner scales them to the
     /// current machine.
@@ -189,7 +190,7 @@ impl Descriptor {
         }
     }
 
-    /// The engine that the algorithm is named after. Engines with the same algorithm have equal counts.
+    /// The engine that names the algorithm. Engines with the same algorithm have equal counts.
     pub fn algorithm(&self) -> EngineId {
         self.twin_of.unwrap_or(self.id)
     }
@@ -208,7 +209,7 @@ impl Descriptor {
         !self.measures.is_empty()
     }
 
-    /// The first device of its first kind, whether or not this machine has one.
+    /// The first device of its first supported kind, which this machine may lack.
     pub fn first_device(&self) -> DeviceId {
         self.runs_on.first().copied().unwrap_or(DeviceKind::Cpu).first()
     }

@@ -83,8 +83,8 @@ impl Build {
     }
 }
 
-/// Maximum queries per [`Search::search`] in an instrumented build: counters and traces stay on the device
-/// until they are collected, and memory is reserved for only this many.
+/// Maximum queries per [`Search::search`] in an instrumented build. The device holds counters and traces for
+/// this many queries until they are collected.
 pub const MAX_COUNTED_CHUNK: usize = 1 << 17;
 
 /// Why an engine cannot run a problem.
@@ -191,7 +191,7 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// Whether the engine rejects the problem, on this machine or in general; another engine may accept it.
+    /// Whether the engine rejects the problem, on this machine or on any. Another engine may accept it.
     pub fn is_refusal(&self) -> bool {
         !matches!(self, Self::Device { .. } | Self::DeviceLost { .. } | Self::Parameter { .. })
     }
@@ -208,7 +208,7 @@ impl EngineError {
 /// Copies of an answer alive at once outside the engine: downloaded and reported.
 const COPIES: u64 = 2;
 
-/// Below this many bytes free memory is not queried, because the query takes as long as a small search.
+/// Size in bytes below which free memory is not queried, because the query takes as long as a small search.
 const SMALL: u64 = 16 << 20;
 
 /// Rejects a problem whose answers, all held at once, exceed the available memory. If the system does not
@@ -290,7 +290,7 @@ pub trait Engine: Send {
 
 /// A problem loaded into an engine, ready to be searched in chunks.
 pub trait Search {
-    /// Milliseconds of each phase of loading, excluding what came from the cache.
+    /// Milliseconds of each phase of loading, without phases that were served from the cache.
     fn setup_ms(&self) -> Vec<(SetupPhase, f64)>;
 
     /// Whether everything derived from the points came from the cache.
@@ -312,14 +312,14 @@ pub trait Search {
     /// it, unless [`Search::first_work`] or the measured time requires smaller ones.
     fn first_chunk(&self) -> usize;
 
-    /// The smallest chunk worth launching: the device takes as long for one query as for this many.
+    /// The smallest chunk worth launching: the device takes the same time for one query as for this many.
     /// [`Search::first_chunk`] is a multiple of it.
     fn chunk_unit(&self) -> usize {
         1
     }
 
-    /// Target milliseconds per chunk: long enough to fill the device, short enough for smooth progress, a
-    /// prompt cancel and a desktop's watchdog.
+    /// Target milliseconds per chunk: long enough to fill the device, short enough for smooth progress,
+    /// prompt cancellation and the watchdog timer of a desktop GPU.
     fn chunk_ms(&self) -> f64 {
         50.0
     }
@@ -345,8 +345,8 @@ pub trait Search {
     /// [`EngineError::Device`].
     fn download(&mut self, neighbors: &mut Neighbors) -> Result<f64, EngineError>;
 
-    /// Appends what the last [`Search::search`] recorded to `answer`: measures and convergence after a
-    /// counted search, also the profile after a profiled one. Ranges must therefore be searched in order.
+    /// Appends the records of the last [`Search::search`] to `answer`: measures and convergence after a
+    /// counted search, and also the profile after a profiled one. Ranges must therefore be searched in order.
     /// Does nothing for engines without counters.
     ///
     /// # Errors
@@ -359,7 +359,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_that_nothing_can_hold_are_refused_with_their_size() {
+    fn oversized_answers_are_refused_with_their_size() {
         let shape = |q, k| Shape { n: 10, q, d: 2, k };
         let needed = |shape: &Shape| COPIES * answer_bytes(shape.q, shape.k);
         let most = shape(1 << 20, 64);
@@ -378,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn details_are_saved_as_a_map_in_their_order() {
+    fn device_details_serialise_as_an_ordered_map() {
         let details = [("threads", "8"), ("driver", "580"), ("a", "b")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .to_vec();

@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_read_as_they_are_written() {
+    fn engine_ids_round_trip() {
         for name in ["cuda", "cuda-split", "k2", "an-engine-of-24-letters-"] {
             let id = EngineId::new(name);
             assert_eq!((id.as_str(), id.to_string()), (name, name.to_owned()));
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_read_as_they_are_written() {
+    fn device_ids_round_trip() {
         for (text, device) in [("cpu", DeviceId::Cpu), ("0", DeviceId::Gpu(0)), ("17", DeviceId::Gpu(17))] {
             assert_eq!(text.parse(), Ok(device));
             assert_eq!(device.to_string(), text);

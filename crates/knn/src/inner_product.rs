@@ -1,15 +1,15 @@
 //! The k largest inner products with each query (maximum inner product search), by one rule for all engines.
 //!
-//! An inner product is not a distance: a row is seldom its own nearest neighbour, and no origin may be
-//! subtracted. It is therefore a problem separate from [`Problem`](super::Problem), on the file's values
-//! rounded to f32, in file order:
+//! An inner product is not a distance: a row often has a larger product with another row than with itself,
+//! and no origin may be subtracted. It is therefore a problem separate from [`Problem`](super::Problem), on
+//! the file's values rounded to f32, in file order:
 //! ```text
 //! acc = 0; for j in 0..d { acc = acc + p[j] · q[j] }
 //! ```
 //!
 //! in f64, in dimension order. A product of two f32 values is exact in f64 (24 + 24 bits, exponents from −298
-//! to 256), so each step rounds once, with or without fused multiply-add, and no sum overflows. Larger
-//! products come first, and among equal ones the smaller row.
+//! to 256), so each step rounds once, with or without fused multiply-add, and no sum overflows. Results are
+//! sorted by descending product, then ascending row.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_in_the_order_of_dimensions() {
+    fn terms_are_summed_in_dimension_order() {
         let huge = 2f32.powi(60);
         // 2¹²⁰ + 1 rounds to 2¹²⁰ in f64, so a 1 added before the subtraction is lost.
         assert_eq!(inner_product(&[huge, 1.0, -huge], &[huge, 1.0, huge]), 0.0);
@@ -206,10 +206,10 @@ mod tests {
     }
 
     #[test]
-    fn values_are_the_files_own_whatever_the_origin() {
+    fn values_are_independent_of_the_origin() {
         // Coordinates far from 0 are stored relative to an origin, which must not change an inner product.
         let far = cloud(&["x", "y"], vec![4_000_000.3, 1.0, 4_000_001.6, 2.0, 4_000_000.8, 3.0]);
-        assert_ne!(far.axes()[0].origin, 0.0, "the case that is tested");
+        assert_ne!(far.axes()[0].origin, 0.0, "the test needs an origin");
         let products = Products::new(&far, &Queries::Rows(vec![1]), 1, true).unwrap();
         assert_eq!(
             products.points(),

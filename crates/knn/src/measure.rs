@@ -71,7 +71,8 @@ impl Measured {
         self.extend_rows(measures, rows);
     }
 
-    /// The same for a number of measures unknown at compile time. Extra values in a row are ignored.
+    /// Like [`Self::extend`], for a number of measures unknown at compile time. Extra values in a row are
+    /// ignored.
     pub fn extend_rows<R: AsRef<[u32]>>(&mut self, measures: &[Measure], rows: impl IntoIterator<Item = R>) {
         if self.columns.is_empty() {
             self.columns = measures.iter().map(|measure| (measure.name.to_owned(), Vec::new())).collect();
@@ -132,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_become_columns() {
+    fn rows_are_stored_as_columns() {
         let declared = [measure("visited"), measure("accessed")];
         let mut measured = Measured::default();
         assert!(measured.is_empty() && measured.mean("visited").is_none());

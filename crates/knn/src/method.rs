@@ -17,7 +17,7 @@ pub struct Parameter {
     /// One sentence for help and tooltips.
     pub help: &'static str,
     pub values: Values,
-    /// What an omitted parameter resolves to, in words: `from the tuned table`.
+    /// How an omitted parameter is chosen, in words: `from the tuned table`.
     pub default: &'static str,
 }
 
@@ -140,7 +140,7 @@ impl fmt::Display for Parameters {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Method {
     pub engine: EngineId,
-    /// The engine chooses the parameters missing here.
+    /// Parameters; the engine chooses any that are missing.
     pub parameters: Parameters,
 }
 
@@ -210,7 +210,7 @@ pub const MOST_ALTERNATIVES: usize = 10_000;
 /// A message if there would be more than [`MOST_ALTERNATIVES`].
 pub fn alternatives(method: &str) -> Result<Vec<String>, String> {
     let Some((engine, list)) = method.split_once(':') else { return Ok(vec![method.to_owned()]) };
-    // Counted before expanding: a dozen more pairs would not fit into memory.
+    // Count before expanding: the methods might not fit into memory.
     let counts = list.split(',').map(|pair| pair.split('|').count());
     let count = counts.fold(1usize, usize::saturating_mul);
     if count > MOST_ALTERNATIVES {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_method_reads_as_it_is_written() {
+    fn methods_round_trip() {
         for text in ["cuda", "cuda:warps=8", "cuda:kernel=direct,warps=8,window=16"] {
             let method: Method = text.parse().unwrap();
             assert_eq!(method.to_string(), text);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_method_is_refused_by_name() {
+    fn invalid_methods_are_rejected_by_name() {
         let why = |text: &str| text.parse::<Method>().unwrap_err();
         assert_eq!(why("cuda:warps"), "`warps` is not a parameter: write cuda:key=value,…");
         assert_eq!(why("cuda:"), "`` is not a parameter: write cuda:key=value,…");
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn parameters_are_held_against_what_is_declared() {
+    fn parameters_are_checked_against_declarations() {
         let check = |text: &str| text.parse::<Method>().unwrap().parameters.check(&declared());
         assert_eq!(check("cuda:warps=8,kernel=filter"), Ok(()));
         assert_eq!(check("cuda:warps=33"), Err("warps = 33: must be 1 to 32".to_owned()));
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_split_between_methods_only() {
+    fn method_lists_are_split_between_methods_only() {
         assert_eq!(split_methods("cuda:warps=8,window=16,kdtree"), ["cuda:warps=8,window=16", "kdtree"]);
         assert_eq!(
             split_methods("kdtree,cuda:warps=8,lockstep,auto"),
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_give_a_method_each() {
+    fn alternatives_expand_to_one_method_each() {
         assert_eq!(alternatives("cuda").unwrap(), ["cuda"]);
         assert_eq!(alternatives("cuda:window=8|16").unwrap(), ["cuda:window=8", "cuda:window=16"]);
         let four = ["cuda:a=1,b=3", "cuda:a=1,b=4", "cuda:a=2,b=3", "cuda:a=2,b=4"];
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_that_multiply_without_end_are_refused() {
+    fn too_many_combinations_of_alternatives_are_refused() {
         let pairs = |count: usize| (0..count).map(|at| format!("p{at}=1|2")).collect::<Vec<_>>().join(",");
         assert_eq!(alternatives(&format!("cuda:{}", pairs(13))).map(|all| all.len()), Ok(8192));
         let why =

@@ -113,7 +113,7 @@ impl Metric {
         self.distance_of(f64::from(squared))
     }
 
-    /// The same for a squared distance in f64.
+    /// Like [`Self::distance`], for a squared distance in f64.
     pub fn distance_of(self, squared: f64) -> f64 {
         match self {
             Self::L2 => squared.sqrt(),
@@ -185,7 +185,7 @@ impl Ranking {
         self.metric().and_then(Metric::unit)
     }
 
-    /// Looks up a ranking by this program's name or that of another: `euclidean` is L2.
+    /// Looks up a ranking by its name in this or another program: `euclidean` is L2.
     pub fn by_any_name(name: &str) -> Option<Self> {
         let plain = plain(name);
         let ours =
@@ -199,7 +199,7 @@ impl Ranking {
         ours.or_else(theirs).map(|ours| Metric::named(ours).map_or(Self::InnerProduct, Self::Distance))
     }
 
-    /// Whether a name is a distance that other programs offer and this one does not.
+    /// Whether a name is a known distance that this program does not support.
     pub fn is_not_offered(name: &str) -> bool {
         let plain = plain(name);
         NOT_OFFERED.split_whitespace().any(|other| other == plain)
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn distances_are_those_of_the_chord() {
+    fn distances_follow_from_the_squared_chord() {
         // A right angle: the chord between unit vectors is √2.
         let right = |metric: Metric| metric.distance(2.0);
         assert!((right(Metric::Angular) - std::f64::consts::FRAC_PI_2).abs() < 1e-15);
@@ -244,13 +244,13 @@ mod tests {
             assert_eq!(
                 serde_json::to_value(metric).unwrap(),
                 metric.name(),
-                "files and the command line spell it alike"
+                "files and the command line use the same name"
             );
         }
     }
 
     #[test]
-    fn every_other_name_means_one_ranking() {
+    fn every_alias_names_one_ranking() {
         let others = OTHER_NAMES.iter().map(|(names, _)| *names);
         let all: Vec<&str> = others.chain([NOT_OFFERED]).flat_map(str::split_whitespace).collect();
         for (at, name) in all.iter().enumerate() {

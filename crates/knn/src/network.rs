@@ -101,7 +101,7 @@ mod tests {
 
     /// The 0-1 principle: a network that sorts every sequence of zeros and ones sorts everything.
     #[test]
-    fn it_sorts_every_zero_one_sequence() {
+    fn the_network_sorts_every_zero_one_sequence() {
         for count in [2u32, 4, 8, 16] {
             for bits in 0..1u32 << count {
                 let mut keys: Vec<u8> = (0..count).map(|i| (bits >> i & 1) as u8).collect();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_size_sorts_what_is_bitonic() {
+    fn the_last_stage_sorts_bitonic_sequences() {
         for (zeros, ones) in (0..=16).flat_map(|zeros| (0..=16 - zeros).map(move |ones| (zeros, ones))) {
             let mut keys: Vec<u8> = (0..16).map(|i| u8::from((zeros..zeros + ones).contains(&i))).collect();
             run(&mut keys, merge(16));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_the_published_ones() {
+    fn costs_match_the_published_formulas() {
         // log₂K (log₂K + 1) / 2 layers to sort, log₂K to sort a bitonic sequence.
         assert_eq!((sort(32).count(), merge(32).count(), sort(1024).count()), (15, 5, 55));
         // One key per lane: every layer shuffles.

@@ -28,7 +28,7 @@ impl Peaks {
         }
     }
 
-    /// Whether every value is finite and positive, which a file does not guarantee.
+    /// Whether every value is finite and positive. Values from files need this check.
     pub fn are_sensible(&self) -> bool {
         [Some(self.fp32_per_second), self.bytes_per_second, self.launch_ms]
             .into_iter()

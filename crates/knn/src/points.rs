@@ -141,7 +141,7 @@ fn extents(values: &[f32], dims: usize) -> Extents {
         }
         extents
     };
-    // Not worth waking a thread for a single query.
+    // For a single query, starting threads would take longer.
     if values.len() <= PART * dims {
         of_part(none(), values)
     } else {
@@ -302,7 +302,7 @@ impl Points {
         if vanish {
             return Err(ProblemError::Underflow { column, extent });
         }
-        // Values that differ in the file may all have become 0 in f32.
+        // Use the file's values, because small ones may all have become 0 in f32.
         let own = |axis: &Axis| axis.max - axis.min;
         let widest = self.cloud.axes().iter().max_by(|a, b| own(a).total_cmp(&own(b)));
         match widest
@@ -359,7 +359,7 @@ impl Cache {
         !std::mem::take(&mut *self.lock()).is_empty()
     }
 
-    /// Ignores poisoning: no operation can panic halfway through a change to the list.
+    /// Ignores poisoning, because no operation can panic halfway through a change to the list.
     fn lock(&self) -> MutexGuard<'_, Vec<Entry>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn an_arrangement_is_what_the_points_depend_on() {
+    fn arrangements_ignore_settings_without_effect() {
         let of = Arrangement::new;
         assert_eq!(of(Metric::L2, Order::File, 1, true), of(Metric::L2, Order::File, 2, false));
         assert_ne!(of(Metric::L2, Order::Shuffled, 1, false), of(Metric::L2, Order::Shuffled, 2, false));
@@ -392,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn large_clouds_are_gathered_and_measured_by_all_threads() {
+    fn large_clouds_are_gathered_and_measured_in_parallel() {
         let n = 3 * PART + 7;
         let cloud = cloud(2, (0..2 * n).map(|at| (at * 7919 % n) as f64).collect());
         let points = Points::new(&cloud, Arrangement::new(Metric::L2, Order::Shuffled, 5, false)).unwrap();
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_vanish_in_f32_are_refused() {
+    fn underflowing_extents_are_refused() {
         let check = |values: Vec<f64>, metric| {
             let points =
                 Points::new(&cloud(2, values), Arrangement::new(metric, Order::File, 0, false)).unwrap();
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_rows_go_wherever_they_are() {
+    fn zero_rows_are_dropped_at_any_position() {
         let cloud = cloud(2, vec![0.0, 0.0, 3.0, 4.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.0]);
         let arrangement = |drop| Arrangement::new(Metric::Angular, Order::File, 0, drop);
         let points = Points::new(&cloud, arrangement(true)).unwrap();
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_one_value_of_a_type_for_a_device() {
+    fn the_cache_holds_one_value_per_type_and_device() {
         let (cpu, first, second) = (DeviceId::Cpu, DeviceId::Gpu(0), DeviceId::Gpu(1));
         let cache = Cache::default();
         assert!(cache.get(cpu, |_: &u32| true).is_none() && !cache.clear());
@@ -462,9 +462,9 @@ mod tests {
         cache.insert(cpu, Arc::new("a tree".to_owned()));
         cache.insert(cpu, Arc::new(2u32));
         assert_eq!(cache.get(cpu, |_: &u32| true).as_deref(), Some(&2));
-        assert_eq!(cache.get(cpu, |&number: &u32| number == 1), None, "it is there and does not fit");
+        assert_eq!(cache.get(cpu, |&number: &u32| number == 1), None, "the cached value does not fit");
         cache.insert(first, Arc::new(10u32));
-        assert!(cache.get(second, |_: &u32| true).is_none(), "what is on one GPU is not on the other");
+        assert!(cache.get(second, |_: &u32| true).is_none(), "GPUs have separate values");
         cache.insert(second, Arc::new(11u32));
         assert_eq!(
             [cpu, first, second].map(|device| *cache.get(device, |_: &u32| true).unwrap()),

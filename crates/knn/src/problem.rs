@@ -109,7 +109,7 @@ pub enum ProblemError {
         k: usize,
         /// The largest allowed k.
         max: usize,
-        /// Whether the query's own row is excluded, which costs one neighbour.
+        /// Whether the query's own row is excluded, which reduces the maximum by one.
         exclude_self: bool,
     },
     #[error("k = 0: must be at least 1")]
@@ -256,7 +256,7 @@ impl Problem {
                 let normalised = Rows::normalised(query_cloud, &mut query_rows, setup.drop_zero_rows);
                 match (normalised, query_cloud.source()) {
                     (Ok(rows), _) if !rows.as_slice().is_empty() => rows,
-                    // Coordinates typed as a query have no row to drop or to name in an error.
+                    // A typed query point has no row to drop, and its error gives the coordinates.
                     (_, Source::Coordinates(at)) => return Err(ProblemError::Origin { at: at.clone() }),
                     (normalised, _) => {
                         normalised.map_err(|record| ProblemError::Zero { whose: "query", record })?
@@ -394,7 +394,7 @@ impl Problem {
     }
 
     /// Converts an engine's result from positions to rows and, if required, excludes the query's own row. If
-    /// that row is not among the k + 1, because equal rows came first, the last one is excluded instead.
+    /// ties pushed that row out of the k + 1, the last neighbour is excluded instead.
     pub fn report(&self, found: &Neighbors) -> Neighbors {
         let k = self.reported_k();
         let mut reported = Neighbors {

@@ -141,8 +141,8 @@ pub enum Mismatch {
 /// (distance, position).
 pub fn neighbours(problem: &Problem, query: usize) -> (Vec<u32>, Vec<f64>) {
     let (k, dims, target) = (problem.k().min(problem.n()), problem.dims(), problem.query(query));
-    // Collect a short list and cut it to its k best whenever it is full. Points come in ascending position,
-    // so a later tie with the k-th sorts after it.
+    // Collect candidates and keep only the k best whenever the list is full. Positions ascend, so a later
+    // point that ties with the k-th sorts after it.
     let room = 4 * k + 1024;
     let mut nearest: Vec<(f64, u32)> = Vec::with_capacity(room);
     let mut bound = f64::INFINITY;
@@ -342,14 +342,14 @@ mod tests {
     }
 
     #[test]
-    fn the_oracle_sorts_by_distance_and_position() {
+    fn the_reference_sorts_by_distance_and_position() {
         assert_eq!(neighbours(&line(), 0), (vec![0, 1, 2, 3], vec![0.0, 1.0, 1.0, 4.0]));
         assert_eq!(neighbours(&problem_of(&[2.0], 5), 0), (vec![0], vec![0.0]));
     }
 
     #[test]
-    fn the_short_list_gives_what_sorting_everything_gives() {
-        // Long enough to cut the list many times, in an order that keeps improving, with ties.
+    fn the_candidate_list_matches_a_full_sort() {
+        // Enough points to fill the list many times, in descending distance and with ties.
         let values: Vec<f64> =
             std::iter::once(0.0).chain((1..20_000u32).rev().map(|i| f64::from(i / 3))).collect();
         let problem = problem_of(&values, 7);
@@ -361,27 +361,27 @@ mod tests {
     }
 
     #[test]
-    fn a_right_answer_passes() {
+    fn correct_answers_pass() {
         let report = judge(&line(), &right(), &Silent).expect("the answer is right");
         assert_eq!(report, Report { queries: 1, largest_relative_error: 0.0, ties: 0 });
     }
 
     #[test]
-    fn a_tie_at_rank_k_may_name_either_point() {
+    fn ties_at_rank_k_accept_either_point() {
         let problem = problem_of(&[0.0, 1.0, 1.0, 2.0], 2);
         let found = Neighbors { k: 2, indices: vec![0, 2], squared_distances: vec![0.0, 1.0] };
         assert_eq!(judge(&problem, &found, &Silent).map(|report| report.ties), Ok(1));
     }
 
     #[test]
-    fn rounding_passes_and_is_told() {
+    fn rounding_errors_pass_and_are_reported() {
         let mut found = right();
         found.squared_distances[3] = 4.0 * (1.0 + 5e-6);
         let report = judge(&line(), &found, &Silent).expect("the difference is within the tolerance");
         assert!((report.largest_relative_error - 5e-6).abs() < 1e-6, "{report:?}");
     }
 
-    /// Corrupts the right answer in one way and returns the judge's message.
+    /// Applies a change to the right answer and returns the judge's message.
     fn broken(how: impl FnOnce(&mut Neighbors)) -> String {
         let mut found = right();
         how(&mut found);
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_of_mistake_is_found_and_named() {
+    fn every_kind_of_mismatch_is_reported() {
         assert_eq!(
             broken(|found| found.squared_distances[3] = 4.001),
             "query 0, rank 3: expected squared distance 4.0 (position 3), found 4.001"
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn past_the_last_point_there_must_be_nothing() {
+    fn ranks_beyond_the_last_point_must_be_empty() {
         let problem = problem_of(&[0.0, 1.0], 3);
         let right =
             Neighbors { k: 3, indices: vec![0, 1, NONE], squared_distances: vec![0.0, 1.0, f32::INFINITY] };
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_twice_is_found_even_where_distances_differ_by_a_rounding() {
+    fn duplicate_points_are_detected_despite_rounding() {
         let problem = problem_of(&[0.0, 1.0, 1.000_001, 1.000_002], 4);
         let distances: Vec<f32> = vec![0.0, 1.0, 1.000_002, 1.000_004];
         let found = Neighbors { k: 4, indices: vec![0, 1, 2, 1], squared_distances: distances };
@@ -445,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_judge_says_how_far_it_came() {
+    fn cancelled_checks_report_their_progress() {
         assert_eq!(judge(&line(), &right(), &AtomicBool::new(true)).map(|report| report.queries), Ok(0));
     }
 }

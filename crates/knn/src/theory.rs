@@ -2,8 +2,8 @@
 //!
 //! After D. Hanák, *Meeting the challenges of k-nearest neighbour search implementation for GPU accelerators*
 //! (master thesis, Charles University, Prague, 2023), §4.1.6, with a buffer of `capacity` (K) and the bound
-//! at the k-th neighbour. Between two merges `max_distance` is constant, and at most K points can have passed
-//! it, so a candidate is among the k + K nearest of the points so far. The point at random position i is
+//! at the k-th neighbour. Between two merges `max_distance` is constant, and at most K points are appended. A
+//! candidate is therefore among the k + K nearest of the points so far. The point at random position i is
 //! among them with probability min(1, (k + K) / i), and the sum over all positions bounds the number of
 //! candidates.
 //!
@@ -12,7 +12,8 @@
 
 const EULER: f64 = 0.577_215_664_901_532_9;
 
-/// Harmonic numbers below this n are summed; from here on the series is exact to the last digit of an f64.
+/// Below this n, harmonic numbers are summed. From this n on, the series is exact to the last digit of an
+/// f64.
 const SUMMED: u64 = 64;
 
 /// Capacity K of a query's candidate buffer and intermediate result: k rounded up to a power of two, at least
@@ -70,7 +71,8 @@ pub fn expected_rank(n: usize, k: usize, seen: usize) -> f64 {
 /// The expected `max_distance` after `seen` points, given the query's squared distances to all points in
 /// ascending order: the distance at [`expected_rank`], interpolated linearly; ∞ before the k-th point.
 ///
-/// Needs all n distances, not the k that a search returns: early bounds lie far outside the k nearest.
+/// Needs all n distances, not the k that a search returns: early bounds are much larger than the k-th
+/// distance.
 pub fn expected_max_distance(ascending: &[f32], k: usize, seen: usize) -> f32 {
     let n = ascending.len();
     if k == 0 || seen < k || k > n {
@@ -89,7 +91,7 @@ mod tests {
     use crate::cloud::Order;
 
     #[test]
-    fn capacities_are_powers_of_two_from_a_warp_on() {
+    fn capacities_are_powers_of_two_of_at_least_a_warp() {
         let expected = [(1, 32), (31, 32), (32, 32), (33, 64), (64, 64), (1000, 1024), (1024, 1024)];
         for (k, slots) in expected {
             assert_eq!(capacity(k), slots, "k = {k}");
@@ -97,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_series_meets_the_sum() {
+    fn the_harmonic_series_matches_the_sum() {
         assert_eq!(harmonic(0), 0.0);
         assert_eq!(harmonic(1), 1.0);
         assert!((harmonic(4) - 25.0 / 12.0).abs() < 1e-15);
@@ -111,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn few_points_are_all_candidates() {
+    fn all_of_a_few_points_are_candidates() {
         assert_eq!(expected_candidates(1, 1, 32), 1.0);
         assert_eq!(expected_candidates(64, 32, 32), 64.0);
         assert_eq!(expected_merges(1, 1, 32), 1.0);
@@ -121,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bound_is_the_published_one() {
+    fn the_merge_bound_matches_the_published_one() {
         // k = K = 32, n = 1,048,576: 1 + 2 (1 + H(2²⁰) − H(64)), about 3 + 2 ln(n / 2k).
         let merges = expected_merges(1 << 20, 32, 32);
         let approximation = 3.0 + 2.0 * ((1u32 << 20) as f64 / 64.0).ln();
@@ -149,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn random_orders_stay_under_the_bounds_and_descending_ones_reach_the_worst_case() {
+    fn random_orders_respect_the_bounds_and_descending_orders_reach_them() {
         const TRIALS: u64 = 40;
         for (n, k) in [(5_000, 32), (5_000, 1), (3_000, 33), (500, 100)] {
             let slots = capacity(k);
@@ -178,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_rank_is_the_mean_rank() {
+    fn the_expected_rank_matches_the_simulated_mean() {
         const TRIALS: u64 = 2_000;
         let (n, k, seen) = (400, 8, 50);
         let mut sum = 0.0;
@@ -195,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn max_distance_ends_at_the_kth_and_begins_at_infinity() {
+    fn max_distance_falls_from_infinity_to_the_kth() {
         let ascending: Vec<f32> = (0..1000u16).map(f32::from).collect();
         assert_eq!(expected_max_distance(&ascending, 10, 9), f32::INFINITY);
         assert_eq!(expected_max_distance(&ascending, 10, 1000), 9.0);
@@ -206,7 +208,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bounds_grow_with_n_and_never_pass_it(n in 1usize..1_000_000, k in 1usize..1025) {
+        fn bounds_grow_with_n_but_never_exceed_it(n in 1usize..1_000_000, k in 1usize..1025) {
             let slots = capacity(k);
             let (candidates, merges) = (expected_candidates(n, k, slots), expected_merges(n, k, slots));
             prop_assert!(candidates <= n as f64 * (1.0 + 1e-12));
@@ -215,7 +217,7 @@ mod tests {
         }
 
         #[test]
-        fn max_distance_falls(k in 1usize..40, seen in 1usize..300, n in 1usize..300) {
+        fn max_distance_never_increases(k in 1usize..40, seen in 1usize..300, n in 1usize..300) {
             let ascending: Vec<f32> = (0..n as u16).map(|i| f32::from(i) * 0.5).collect();
             let (seen, n) = (seen.min(n), n);
             prop_assert!(

@@ -1,12 +1,12 @@
 //! A query's path through an index, step by step, for display.
 //!
-//! Engines that prune points record it ([`Descriptor::walk`](super::Descriptor::walk)): the regions that the
-//! search met, the order in which it visited them, the pruned ones, and the bound at each step. Distances are
-//! squared, by the rule of all engines.
+//! Engines that prune points record it ([`Descriptor::walk`](super::Descriptor::walk)): the regions
+//! encountered, the order of visits, the pruned regions, and the bound at each step. Distances are squared,
+//! by the rule of all engines.
 
 use std::ops::Range;
 
-/// Coordinates of a position: as many as can be drawn. Missing dimensions are 0.
+/// Number of coordinates of a position, the maximum that can be drawn. Missing dimensions are 0.
 pub const AXES: usize = 3;
 
 /// A position in the coordinates of the problem's points.
@@ -39,7 +39,7 @@ pub struct Region {
     pub bounds: Bounds,
     /// Lower bound on the squared distance from the query to any point in the region.
     pub bound: f32,
-    /// The step that met it, from 0.
+    /// The step that first encountered it, from 0.
     pub met: u32,
     /// The step that visited or pruned it; never before [`Self::met`].
     pub settled: u32,
@@ -50,14 +50,14 @@ pub struct Region {
 /// State of a region at a step of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// Met, but not yet visited or pruned.
+    /// Encountered, but not yet visited or pruned.
     Waiting,
     Visited,
     LeftOut,
 }
 
 impl Region {
-    /// Its state after a step; `None` before it was met.
+    /// Its state after a step; `None` before it was encountered.
     pub fn fate(&self, step: usize) -> Option<Fate> {
         match step {
             step if step < self.met as usize => None,
@@ -83,7 +83,7 @@ pub struct Totals {
 /// What happened in a step. Regions are indices into [`Walk::regions`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// All clusters were sorted by their bounds; the regions have this order.
+    /// All clusters were sorted by their bounds. The regions are in this order.
     Sorted,
     /// A node's children were compared with the query; `near` of them may hold a neighbour.
     Opened { region: usize, children: u32, near: u32 },
@@ -121,7 +121,7 @@ pub struct Step {
 pub struct Walk {
     /// Neighbours searched for, including the query's own row if it is excluded from the answer.
     pub k: usize,
-    /// All regions met, in this order.
+    /// All regions, in the order encountered.
     pub regions: Vec<Region>,
     /// Rows of the cloud in the visited leaves, leaf by leaf.
     pub rows: Vec<u32>,
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_region_is_waiting_until_it_is_settled() {
+    fn regions_wait_until_they_are_settled() {
         let bounds = Bounds::Sphere { center: [0.0; AXES], radius: 1.0 };
         let region = |visited| Region {
             part: Part::Leaf { number: 3 },

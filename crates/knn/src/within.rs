@@ -1,4 +1,4 @@
-//! Radius search: all points within a distance, however many there are.
+//! Radius search: all points within a distance.
 
 use super::{EngineError, Metric, Problem};
 
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_point_is_within_if_its_distance_is() {
+    fn the_squared_limit_is_the_largest_within_the_radius() {
         for metric in Metric::ALL {
             for radius in match metric {
                 Metric::L2 => [0.0, 1e-30, 0.1, 1.0, 3.0, 1e18],

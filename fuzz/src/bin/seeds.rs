@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use warpscope_fuzz::targets::TARGETS;
 
-/// libFuzzer's entry point, which every program linked with it needs; unused here.
+/// libFuzzer's entry point. Unused here, but required for linking.
 #[allow(improper_ctypes_definitions, reason = "the signature that libfuzzer-sys declares")]
 #[unsafe(no_mangle)]
 pub extern "C" fn rust_fuzzer_test_input(_: &[u8]) -> i32 {

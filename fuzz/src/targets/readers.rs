@@ -92,7 +92,8 @@ pub fn las(data: &[u8]) {
     file("laz", data);
 }
 
-/// The first byte chooses the file name; its high bit compresses the rest, if the format may be gzipped.
+/// The first byte selects the file name. If its high bit is set and the format supports gzip, the rest is
+/// compressed.
 fn named(extensions: &[&str], gzip: bool, data: &[u8]) {
     let Some((&how, content)) = data.split_first() else { return };
     let extension = extensions[usize::from(how & 0x7f) % extensions.len()];
@@ -109,7 +110,7 @@ fn file(extension: &str, content: &[u8]) {
     check(&scratch::file(&format!("a.{extension}"), content));
 }
 
-/// Does everything with a file that the program can.
+/// Runs every operation of the program on a file.
 fn check(path: &Path) {
     let progress = Counted::default();
     let parts = told(formats::parts(path, &progress));
@@ -130,7 +131,7 @@ fn look(path: &Path, progress: &Counted) {
     if let Some(Coordinates { columns, values }) = told(formats::read(path, &reversed, progress)) {
         assert_eq!((columns.len(), values.len() % 2), (2, 0), "two columns were asked for");
     }
-    // As commands read a file without chosen columns.
+    // Read the file like a command without `--columns`.
     if let Some((Coordinates { columns, values }, _)) =
         told(formats::read_unchosen(path, AutoColumns::Inferred, progress))
     {

@@ -91,7 +91,7 @@ pub fn trip(data: &[u8]) {
                     let read = formats::read(&path, &ColumnChoice::Named(vec![at.to_string()]), &Silent)
                         .unwrap_or_else(|why| panic!("{why}: {columns:?}"));
                     let found: Vec<f64> = (0..read.values.len()).map(|at| read.values.get(at)).collect();
-                    // Texts have as many digits as distinguish values of the type.
+                    // Texts have enough digits to distinguish values of the type.
                     let single = matches!(values, Values::F32(_));
                     let same = |(&a, &b): (&f64, &f64)| {
                         a == b || a.is_nan() && b.is_nan() || single && a as f32 == b as f32
@@ -147,7 +147,7 @@ impl Bytes<'_> {
         usize::from(self.byte()) % end
     }
 
-    /// Text without control characters and direction marks, which readers replace.
+    /// Text without control characters and direction marks, because readers replace these.
     fn text(&mut self, most: usize) -> String {
         let length = self.below(most);
         let (text, rest) = self.0.split_at(length.min(self.0.len()));

@@ -9,7 +9,7 @@ use warpscope::run::recording::{self, Keep, Points};
 
 use super::{scratch, seeds};
 
-/// A recording. If it opens, it can be written, and then opens with the same content.
+/// A recording that opens can be written, and reads back with the same content.
 pub fn recording(data: &[u8]) {
     let path = scratch::file("a.warpscope", data);
     let _ = recording::read(&path, Points::Leave, &Silent).map_err(|why| one_line(&why.to_string()));
@@ -30,7 +30,7 @@ pub fn recording(data: &[u8]) {
     }
 }
 
-/// A run's folder: the first byte chooses the file that the rest replaces.
+/// A run's folder: the first byte selects a file, and the rest replaces its content.
 pub fn folder(data: &[u8]) {
     let Some((&which, content)) = data.split_first() else { return };
     let dir = scratch::folder().join("run");

@@ -1,4 +1,4 @@
-//! The file of one input, because readers take paths.
+//! A file for the current input, because readers need a path.
 
 use std::cell::OnceCell;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! Small valid inputs of every target, written by our own writers and by the crates that we read with. Files
-//! of the first version, two files of h5py and a Parquet file in zstd come from the test data of the main
+//! Small valid inputs of every target, written by our own writers and by the crates that we use for reading.
+//! Files of the first version, two h5py files and a zstd Parquet file come from the test data of the main
 //! package.
 
 use std::io::{Cursor, Read, Write};
@@ -233,7 +233,7 @@ pub fn parquet() -> Vec<Vec<u8>> {
         writer.close().expect("writing to memory");
         files.push(out);
     }
-    // No writer of these crates compresses with zstd.
+    // The writers of these crates do not support zstd.
     files.push(include_bytes!("../../../crates/cloud/src/formats/tests/arrow/zstd.parquet").to_vec());
     files.push(positions());
     files

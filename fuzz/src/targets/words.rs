@@ -7,7 +7,7 @@ use warpscope::progress::Silent;
 
 use super::scratch;
 
-/// The most values to generate: the specs are fuzzed, not the speed of generators.
+/// Maximum number of values to generate, because the specs are fuzzed and not the generators.
 const FEW: f64 = 5000.0;
 
 fn text(data: &[u8]) -> Option<&str> {

@@ -2,10 +2,10 @@
 //!
 //! The files are written into a temporary folder inside the target folder. One rename of the temporary folder
 //! to [`COMMIT`] is the commit point: before it the old files are valid, after it the new ones. Only then are
-//! the files moved to their destinations, one by one. If the program is killed in between, [`place`] shows
-//! readers the new files, and the next writer, or [`recover`], completes the moves. The folder is locked
-//! meanwhile, because a second program that followed an outdated list would remove newer files. Other content
-//! of the folder is not touched.
+//! the files moved to their destinations, one by one. If the program is killed before all files are moved,
+//! [`place`] still gives readers the new files, and the next writer or [`recover`] completes the moves. The
+//! folder is locked during the moves, because a second program following an outdated list would remove newer
+//! files. Other files in the folder are not touched.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -20,20 +20,20 @@ use super::temp::{StagingDir, remove_abandoned};
 /// Folder of committed files that have not been moved to their destinations yet.
 const COMMIT: &str = ".warpscope-commit";
 
-/// The file in it that lists the remaining actions, one per line: `+name` is moved to its destination,
-/// `-name` is removed.
+/// Name of the file in [`COMMIT`] that lists the remaining actions, one per line: `+name` is moved to its
+/// destination, `-name` is removed.
 const LIST: &str = ".list";
 
-/// Prefix for renaming foreign content that occupies the place of a commit.
+/// Prefix for renaming a foreign file or folder that is named like a commit.
 const ASIDE: &str = ".warpscope-aside-";
 
-/// Maximum size of the list in bytes. A longer one is not ours.
+/// Maximum size of the list in bytes. Longer lists were not written by this program.
 const MOST_LIST: u64 = 1 << 24;
 
-/// Whether the caller writes files with this name, and may replace or remove them.
+/// Whether a file with this name belongs to the caller, who may then replace or remove it.
 pub type Ours = fn(&str) -> bool;
 
-/// Files that together replace others in a folder.
+/// New files of a folder that replace the old ones together.
 #[derive(Debug)]
 pub struct Batch {
     folder: PathBuf,
@@ -46,15 +46,14 @@ impl Batch {
     /// An empty batch for an existing folder.
     ///
     /// # Errors
-    /// I/O errors, also if an interrupted commit cannot be completed.
+    /// I/O errors, including those of completing an interrupted commit.
     pub fn new(folder: &Path, ours: Ours) -> io::Result<Self> {
         recover(folder, ours)?;
         Ok(Self { folder: folder.to_owned(), ours, part: StagingDir::new(folder)?, names: Vec::new() })
     }
 
-    /// Adds a file. It gets the permissions of the one that it replaces. A symbolic link is replaced rather
-    /// than followed, because its target may be on another file system, where a folder rename cannot be
-    /// atomic.
+    /// Adds a file, with the permissions of the file it replaces. A symbolic link is replaced rather than
+    /// followed, because its target may be on another file system, where a folder rename cannot be atomic.
     ///
     /// # Errors
     /// I/O errors, and those of `content`.
@@ -74,15 +73,15 @@ impl Batch {
     /// Commits all files in the order of adding, and removes `obsolete` files.
     ///
     /// # Errors
-    /// I/O errors. The folder then has the old files or, if only the final moves failed, the new ones
-    /// according to [`place`].
+    /// I/O errors. The folder still has the old files. If only the final moves failed, [`place`] gives the
+    /// new ones.
     pub fn put(self, obsolete: &[&str]) -> io::Result<()> {
         let lines = obsolete
             .iter()
             .map(|name| format!("-{name}\n"))
             .chain(self.names.iter().map(|name| format!("+{name}\n")));
         let list = lines.collect::<String>();
-        // The list replaces no file.
+        // The list does not replace an existing file.
         let none = Path::new("");
         fill(self.part.create(LIST, none)?, none, |out| out.write_all(list.as_bytes()))?;
         let _hold = FolderLock::new(&self.folder)?;
@@ -96,7 +95,7 @@ impl Batch {
     }
 }
 
-/// Completes interrupted commits, and removes temporary files that other programs abandoned in the folder.
+/// Completes interrupted commits and removes abandoned temporary files in the folder.
 ///
 /// # Errors
 /// Those of the system.
@@ -106,8 +105,8 @@ pub fn recover(folder: &Path, ours: Ours) -> io::Result<()> {
     live::uninterrupted(|| settle(folder, ours))
 }
 
-/// Path to read one of the caller's files from, which may not have been moved to its destination yet; `None`
-/// if the folder has no such file.
+/// The path from which to read a file, which an interrupted commit may not have moved yet; `None` if the file
+/// does not exist.
 pub fn place(folder: &Path, name: &str) -> Option<PathBuf> {
     let (own, commit) = (folder.join(name), folder.join(COMMIT));
     let list = list(&commit).ok().flatten().unwrap_or_default();
@@ -132,7 +131,7 @@ fn list(commit: &Path) -> io::Result<Option<String>> {
     }
 }
 
-/// The signs and names in a list that pass validation.
+/// The valid entries of a list: sign and name.
 fn lines(list: &str, ours: impl Fn(&str) -> bool) -> impl Iterator<Item = (&str, &str)> {
     list.lines()
         .filter_map(|line| line.split_at_checked(1))
@@ -179,7 +178,7 @@ fn clear(commit: &Path, ours: Ours) -> io::Result<()> {
     }
 }
 
-/// Renames foreign content with the name of a commit, so that the name is free.
+/// Renames a foreign file or folder that is named like a commit.
 fn set_aside(commit: &Path) -> io::Result<()> {
     let folder = commit.parent().unwrap_or(Path::new(""));
     let aside = tempfile::Builder::new()
@@ -209,8 +208,8 @@ fn missing_is_done(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Timeout for another program's lock. A folder is locked only for a few renames, so a longer wait means that
-/// the program is stuck, or that someone else locked the folder.
+/// Timeout for another program's lock. A commit locks the folder for a few renames only, so a longer wait
+/// means a hung program or a foreign lock.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 /// An exclusive lock on a folder, released on drop or when the process ends.
@@ -285,7 +284,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let batch = started(folder);
-        assert_eq!((read(folder, "a"), read(folder, "b")), (Some("old a".to_owned()), None), "not yet");
+        assert_eq!(
+            (read(folder, "a"), read(folder, "b")),
+            (Some("old a".to_owned()), None),
+            "before the commit"
+        );
         batch.put(&["gone"]).unwrap();
         assert_eq!(names(folder), ["a", "b", "foreign"]);
         assert_eq!(
@@ -293,12 +296,12 @@ mod tests {
             ("new a".to_owned(), "mine".to_owned())
         );
         drop(started(folder));
-        assert_eq!(names(folder), ["a", "b", "foreign", "gone"], "what is dropped is gone");
+        assert_eq!(names(folder), ["a", "b", "foreign", "gone"], "a dropped batch leaves no files");
         assert_eq!(read(folder, "a").unwrap(), "old a");
     }
 
     #[test]
-    fn after_a_kill_at_any_step_readers_see_the_new_files_and_writers_finish() {
+    fn interrupted_commits_read_as_complete_and_can_be_recovered() {
         for steps in 0..=5 {
             let folder = tempfile::tempdir().unwrap();
             let folder = folder.path();
@@ -328,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_names_nothing_outside_its_folder() {
+    fn commit_lists_cannot_reference_paths_outside_their_folder() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("folder");
         fs::create_dir_all(folder.join(COMMIT)).unwrap();
@@ -346,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_from_elsewhere_touches_no_files_but_ours() {
+    fn foreign_commit_lists_only_affect_our_files() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path();
         let commit = folder.join(COMMIT);
@@ -363,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_a_commit_and_not_on_its_list_does_not_count() {
+    fn files_missing_from_the_commit_list_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let batch = started(folder.path());
         fs::write(batch.part.path().join("c"), "stray").unwrap();
@@ -377,7 +380,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn files_are_put_in_place_by_one_program_at_a_time() {
+    fn commits_wait_for_the_folder_lock() {
         let folder = tempfile::tempdir().unwrap();
         let batch = started(folder.path());
         let hold = FolderLock::new(folder.path()).unwrap();
@@ -390,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_in_a_commit_does_not_stop_the_next_writer() {
+    fn stale_commits_do_not_block_the_next_writer() {
         // No list, invalid lists, and lists with unexpected entries.
         for list in [None, Some("+a\n"), Some("\u{0}\n"), Some("+b\n")] {
             let folder = tempfile::tempdir().unwrap();
@@ -427,7 +430,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_is_no_text_is_none_of_ours() {
+    fn commit_lists_with_invalid_utf8_are_discarded() {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join(COMMIT)).unwrap();
         fs::write(folder.path().join(COMMIT).join(LIST), b"+a\n\xff\n").unwrap();
@@ -439,7 +442,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_is_replaced_and_not_what_it_leads_to() {
+    fn symlinks_are_replaced_but_their_targets_are_kept() {
         let place = tempfile::tempdir().unwrap();
         let folder = place.path().join("folder");
         fs::create_dir(&folder).unwrap();
@@ -459,7 +462,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_commit_behind_a_link_is_not_read() {
+    fn symlinked_commits_are_ignored() {
         let place = tempfile::tempdir().unwrap();
         let (folder, other) = (place.path().join("folder"), place.path().join("other"));
         fs::create_dir(&folder).unwrap();
@@ -471,7 +474,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_replaced_is_said_before_anything_is() {
+    fn unreplaceable_targets_fail_before_any_file_is_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let mut batch = started(folder.path());
         fs::create_dir(folder.path().join("c")).unwrap();
@@ -482,7 +485,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_folder_is_held_by_one_at_a_time() {
+    fn folder_locks_are_exclusive() {
         let folder = tempfile::tempdir().unwrap();
         let held = FolderLock::new(folder.path()).unwrap();
         let refused = FolderLock::within(folder.path(), Duration::ZERO).unwrap_err();
@@ -493,6 +496,6 @@ mod tests {
         });
         drop(held);
         assert!(waiting.join().unwrap());
-        assert!(FolderLock::new(&folder.path().join("none")).is_ok(), "which the caller will find out");
+        assert!(FolderLock::new(&folder.path().join("none")).is_ok(), "a missing folder is reported later");
     }
 }

@@ -3,8 +3,8 @@
 use std::io::{self, Seek, SeekFrom, Write};
 
 /// Forwards writes until one fails. The error is returned once, and again at the end; in between, all calls
-/// succeed without writing. A `ZipWriter` dropped after an error would otherwise try to complete its archive
-/// and print to stderr that it cannot.
+/// succeed without writing. Otherwise a `ZipWriter` dropped after an error would try to complete its archive,
+/// fail again and print to stderr.
 #[derive(Debug)]
 pub struct LatchingWriter<W> {
     out: W,
@@ -41,7 +41,7 @@ impl<W: Write + Seek> LatchingWriter<W> {
                     io::Error::from_raw_os_error,
                 ));
             // The position may have been before the end, to patch a header. The library expects to continue
-            // after everything it wrote.
+            // at the end of its output.
             self.position = self.end;
         }
         result
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_is_told_once_and_what_follows_seems_to_succeed() {
+    fn the_first_error_is_returned_once_and_later_writes_succeed() {
         struct Full;
         impl Write for Full {
             fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -108,7 +108,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn an_error_of_the_system_is_told_as_the_systems() {
+    fn system_errors_keep_their_code_and_message() {
         let mut out = LatchingWriter::new(std::fs::File::options().write(true).open("/dev/full").unwrap());
         let first = out.write(b"ab").unwrap_err();
         let last = out.done().unwrap_err();

@@ -49,7 +49,7 @@ pub(super) fn create<T>(
 /// Creates and lists a folder for output, to be removed if it is still empty.
 ///
 /// # Errors
-/// Those of creating it.
+/// I/O errors.
 pub fn made(path: &Path) -> io::Result<Live> {
     create(path, Kind::Made, || fs::create_dir(path)).map(|((), live)| live)
 }
@@ -60,13 +60,13 @@ pub(super) fn uninterrupted<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Removes everything on the list before the process ends. Other threads that create or rename a file block
-/// until then.
+/// Removes everything on the list before the process ends. Other threads block when they create or rename a
+/// file.
 pub fn remove_all() {
     let live = lock();
     // Inner folders follow outer ones, so reverse.
     for (path, kind) in live.iter().rev() {
-        // Errors cannot be reported any more.
+        // Errors cannot be reported during shutdown.
         let _ = match kind {
             Kind::File => fs::remove_file(path),
             Kind::Folder => fs::remove_dir_all(path),

@@ -1,10 +1,9 @@
 //! Atomic file writes: under a temporary name, then renamed. Several files of one folder can be replaced in
 //! one step.
 //!
-//! However the program ends, a destination has the old or the new content. Temporary files of a killed
-//! program are recognised by their released lock and removed by the next program that writes into the same
-//! folder. Another machine may not see the lock, so files from other machines are removed only when they are
-//! old.
+//! A destination has either the old or the new content, even after a crash. A killed program releases the
+//! locks on its temporary files, and the next program that writes into the folder removes them. Locks may be
+//! invisible across machines, so files of other machines are removed only when they are old.
 
 mod batch;
 mod latching;

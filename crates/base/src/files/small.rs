@@ -1,4 +1,4 @@
-//! Small files that the program reads on its own: settings, caches, lists.
+//! Small files read without a user's request: settings, caches, lists.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Read};
@@ -18,7 +18,7 @@ pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> 
         (rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY).bits() as i32,
     );
     let file = options.open(path)?;
-    // Ask the handle, not the path: the path may lead elsewhere by now.
+    // Check the handle, because the path may refer to another file by now.
     match file.metadata()? {
         meta if meta.is_file() => Ok(file),
         meta if meta.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
@@ -74,7 +74,8 @@ fn irregular() -> io::Error {
 mod tests {
     use super::*;
 
-    /// Links to devices and pipes neither block nor fill memory. A pipe without a writer used to block.
+    /// Links to devices and pipes neither block nor fill memory. Opening a pipe without a writer used to
+    /// block.
     #[test]
     fn only_regular_files_up_to_the_limit_are_read() {
         let folder = tempfile::tempdir().unwrap();

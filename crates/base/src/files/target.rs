@@ -84,7 +84,7 @@ fn renamed(path: &Path, content: impl FnOnce(&mut BufWriter<File>) -> io::Result
 fn temporary(path: &Path) -> io::Result<TempFile> {
     replaceable(path)?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    // The system's message does not say what is missing.
+    // The system's message does not name the missing folder.
     TempFile::new(folder, path).map_err(|why| match why.kind() {
         io::ErrorKind::NotFound if !folder.exists() => {
             io::Error::new(why.kind(), format!("there is no folder {}", folder.display()))
@@ -98,8 +98,8 @@ pub(super) fn replaceable(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder"));
     }
-    // A rename needs only the folder's permission, and root needs none, but a read-only file was protected on
-    // purpose.
+    // A rename would succeed, because it needs only the folder's permission, but a read-only file was
+    // protected on purpose.
     if fs::metadata(path).is_ok_and(|meta| meta.permissions().readonly()) {
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, "the existing file is read-only"));
     }
@@ -113,8 +113,8 @@ pub(super) fn fill(
     old: &Path,
     content: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
 ) -> io::Result<()> {
-    // The file was created with at most these permissions. Those removed by the umask, and others than
-    // reading and writing, are added now.
+    // The file was created with at most these permissions. Add those that the umask removed, and execute
+    // permissions.
     if let Ok(meta) =
         fs::metadata(old).and_then(|meta| Ok((meta.permissions(), file.metadata()?.permissions())))
         && meta.0 != meta.1
@@ -125,7 +125,7 @@ pub(super) fn fill(
     content(&mut out)?;
     let file = out.into_inner().map_err(io::IntoInnerError::into_error)?;
     match file.sync_all() {
-        // The file system does not support it.
+        // The file system does not support syncing.
         Err(why) if matches!(why.kind(), io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported) => Ok(()),
         result => result,
     }
@@ -159,22 +159,22 @@ mod tests {
     use crate::files::testing::names;
 
     #[test]
-    fn a_file_has_many_paths() {
+    fn equivalent_paths_are_the_same_file() {
         let folder = tempfile::tempdir().unwrap();
         let at = |path: &str| folder.path().join(path);
-        assert!(same(&at("a.csv"), &at("./a.csv")) && !same(&at("a.csv"), &at("b.csv")), "neither is there");
+        assert!(same(&at("a.csv"), &at("./a.csv")) && !same(&at("a.csv"), &at("b.csv")), "both are missing");
         fs::create_dir(at("in")).unwrap();
         assert!(same(&at("in/../a.csv"), &at("a.csv")));
         assert!(same(Path::new("a.csv"), Path::new("./a.csv")));
         #[cfg(unix)]
         {
             std::os::unix::fs::symlink("a.csv", at("link.csv")).unwrap();
-            assert!(same(&at("link.csv"), &at("a.csv")), "a link to what is not there yet");
+            assert!(same(&at("link.csv"), &at("a.csv")), "a link to a missing file");
         }
     }
 
     #[test]
-    fn a_failed_write_leaves_the_old_file_and_nothing_else() {
+    fn failed_writes_keep_the_old_file_and_leave_no_temporary_files() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         write(&path, |out| out.write_all(b"old")).unwrap();
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_check_says_what_writing_would_say_and_leaves_nothing() {
+    fn check_reports_the_errors_of_write_and_leaves_no_files() {
         let folder = tempfile::tempdir().unwrap();
         check(&folder.path().join("a.csv")).unwrap();
         assert_eq!(names(folder.path()), [""; 0]);
@@ -203,7 +203,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn others_may_read_it_and_links_stay_links() {
+    fn new_files_have_default_permissions_and_links_are_preserved() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("file"), folder.path().join("link"));
@@ -222,7 +222,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_keeps_its_permissions_and_a_link_leads_to_what_is_not_there_yet() {
+    fn permissions_are_kept_and_dangling_links_are_followed() {
         use std::os::unix::fs::{PermissionsExt, symlink};
         let folder = tempfile::tempdir().unwrap();
         let secret = folder.path().join("secret");
@@ -254,7 +254,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_folder_has_room_and_a_device_any() {
+    fn free_space_is_known_for_folders_but_not_for_devices() {
         let folder = tempfile::tempdir().unwrap();
         assert!(room(&folder.path().join("a.csv")).is_some_and(|free| free > 0 && free < 1 << 60));
         assert!(room(Path::new("a.csv")).is_some());

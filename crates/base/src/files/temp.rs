@@ -24,7 +24,7 @@ const ABANDONED: Duration = Duration::from_hours(7 * 24);
 pub(super) struct TempFile(NamedTempFile<(File, Live)>);
 
 impl TempFile {
-    /// A temporary file in the folder that will replace `old`.
+    /// A temporary file in `folder` that will replace `old`.
     pub fn new(folder: &Path, old: &Path) -> io::Result<Self> {
         remove_abandoned(folder);
         // tempfile's own constructor restricts every file to its owner and puts the temporary name into
@@ -54,8 +54,8 @@ impl TempFile {
 
     /// Renames it to its destination, replacing any existing file.
     pub fn put(self, path: &Path) -> io::Result<()> {
-        // Dropped at the end, which removes it from the list; the list is locked during the rename. Uses the
-        // standard library, because tests inject faults into its calls but not into tempfile's.
+        // Dropping the parts at the end removes the file from the list, which is locked during the rename.
+        // The rename uses the standard library, because tests cannot inject faults into tempfile's.
         let (_parts, temporary) = self.0.into_parts();
         live::uninterrupted(|| fs::rename(&temporary, path))?;
         // The temporary name no longer exists.
@@ -103,8 +103,8 @@ impl StagingDir {
         &self.path
     }
 
-    /// Creates a file that will replace `old`. Blocks during [`live::remove_all`], whose removal of the
-    /// folder would fail if a file appeared in it.
+    /// Creates a file that will replace `old`. Blocks during [`live::remove_all`], which could not remove the
+    /// folder if a new file appeared in it.
     pub(super) fn create(&self, name: &str, old: &Path) -> io::Result<File> {
         live::uninterrupted(|| create_like(old, &self.path.join(name)))
     }
@@ -129,7 +129,7 @@ fn names() -> tempfile::Builder<'static, 'static> {
     names
 }
 
-/// Creates a new file. From the start, only users who may open the file it replaces can open it.
+/// Creates a new file. It is never readable by users who cannot read the file it replaces.
 #[cfg(unix)]
 fn create_like(old: &Path, new: &Path) -> io::Result<File> {
     use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -165,8 +165,7 @@ fn open_folder(_path: &Path) -> io::Result<File> {
     tempfile::tempfile()
 }
 
-/// Locks a new file to show others that its writer lives. The lock is released when the process ends, for any
-/// reason.
+/// Locks a new file to mark it as in use. The system releases the lock when the process ends.
 #[cfg(unix)]
 fn locked(file: File) -> io::Result<File> {
     use std::os::unix::fs::MetadataExt;
@@ -186,8 +185,8 @@ fn locked(file: File) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes temporary files and folders whose writers are dead, as far as this machine can tell. Each folder
-/// is scanned once; entries that cannot be read, locked or removed are left.
+/// Removes temporary files and folders that no running program holds a lock on. Each folder is scanned once;
+/// entries that cannot be read, locked or removed are left.
 pub(super) fn remove_abandoned(folder: &Path) {
     static SEEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
     let folder = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned());
@@ -203,7 +202,7 @@ fn look_through(folder: &Path) {
         else {
             continue;
         };
-        // Do not follow links, which are not ours; opening a pipe would block.
+        // Skip links, which this program never creates, and pipes, which block when opened.
         let Ok(kind) = entry.file_type() else { continue };
         let path = entry.path();
         if !(kind.is_file() || kind.is_dir())
@@ -213,20 +212,20 @@ fn look_through(folder: &Path) {
             continue;
         }
         let Ok(file) = open_own(&path) else { continue };
-        // Locked during removal, so that a program that has just created it notices.
+        // Hold the lock during removal, so that a program that has just created the file notices.
         if file.try_lock().is_ok() {
             let _ = if kind.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
         }
     }
 }
 
-/// Whether this user owns it. In a shared folder, others may use any name.
+/// Whether this user owns the file. In a shared folder, another user may choose a name like ours.
 #[cfg(unix)]
 fn is_own(about: &fs::Metadata) -> bool {
     std::os::unix::fs::MetadataExt::uid(about) == rustix::process::geteuid().as_raw()
 }
 
-/// Whether a path is a folder that this user owns and that nobody else can write to.
+/// Whether a path is a folder owned by this user and not writable by others.
 #[cfg(unix)]
 pub fn is_private(path: &Path) -> bool {
     let private = |about: fs::Metadata| {
@@ -241,7 +240,7 @@ pub fn is_private(path: &Path) -> bool {
     path.is_dir()
 }
 
-/// Opens a file or folder without following links or blocking on a pipe that may have replaced it.
+/// Opens a file or folder. Does not follow a link or block on a pipe that may have replaced it.
 #[cfg(unix)]
 fn open_own(path: &Path) -> io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;
@@ -335,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn no_file_comes_into_a_folder_that_a_signal_removes() {
+    fn files_are_not_created_while_a_signal_removes_the_folder() {
         let place = tempfile::tempdir().unwrap();
         let folder = StagingDir::new(place.path()).unwrap();
         let inside = folder.path().to_owned();
@@ -348,7 +347,7 @@ mod tests {
         assert_eq!((meanwhile, count(&inside)), (0, 1));
     }
 
-    /// A file or folder without a lock, as after a kill, last changed the given number of days ago.
+    /// Creates a file or folder without a lock, last changed the given number of days ago.
     fn left(place: &Path, name: &str, days: u64) {
         let path = place.join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -357,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_dead_left_is_removed_and_nothing_else() {
+    fn only_abandoned_temporary_files_are_removed() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
         let (file, folder) =
@@ -370,17 +369,17 @@ mod tests {
         std::os::unix::fs::symlink(place.join("mine.part"), place.join(".warpscope-link.part")).unwrap();
         assert_eq!(count(place), 7);
         look_through(place);
-        assert_eq!(count(place), 5, "the two of the living, and what is not ours");
+        assert_eq!(count(place), 5, "two files in use and three foreign ones");
         assert!(place.join("mine.part").exists() && file.file().metadata().is_ok() && folder.path().is_dir());
         drop((file, folder));
         assert_eq!(count(place), 3);
     }
 
     #[test]
-    fn what_another_machine_writes_is_removed_only_when_it_is_old() {
+    fn temporary_files_of_other_machines_are_removed_only_when_old() {
         let place = tempfile::tempdir().unwrap();
         let place = place.path();
-        // The last two have the names that older versions used.
+        // The last two are named like those of older versions.
         for (name, days) in [
             (".warpscope-00000000-now.part", 0),
             (".warpscope-00000000-old.part", 8),
@@ -404,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn what_replaces_a_secret_is_one_before_anything_is_written() {
+    fn replacements_of_private_files_are_created_private() {
         use std::os::unix::fs::PermissionsExt;
         let place = tempfile::tempdir().unwrap();
         let secret = place.path().join("secret");
@@ -418,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn a_temporary_name_tells_the_machine() {
+    fn temporary_names_contain_the_machine_id() {
         let place = tempfile::tempdir().unwrap();
         let _file = TempFile::new(place.path(), &place.path().join("new")).unwrap();
         let name = names(place.path()).remove(0);
@@ -426,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_in_the_place_of_an_abandoned_file_is_neither_followed_nor_waited_for() {
+    fn opening_neither_follows_links_nor_blocks_on_pipes() {
         let place = tempfile::tempdir().unwrap();
         let [pipe, link, plain] = ["pipe", "link", "plain"].map(|name| place.path().join(name));
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -448,7 +447,7 @@ mod tests_of_scratch {
     use super::*;
 
     #[test]
-    fn it_is_there_until_it_is_dropped() {
+    fn scratch_files_are_private_and_removed_on_drop() {
         let scratch = Scratch::new().unwrap();
         scratch.file().write_all(b"1,2\n").unwrap();
         let path = scratch.path().to_owned();

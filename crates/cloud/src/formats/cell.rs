@@ -85,7 +85,8 @@ pub(super) fn number(field: &[u8], decimal: char) -> Option<f64> {
     format!("{digits}.{fraction}{}", exponent.replace(['d', 'D'], "e")).parse().ok()
 }
 
-/// Whether a field consists of digits with a leading zero, as in zip codes and part numbers, which are names.
+/// Whether a field consists of digits with a leading zero, as in zip codes and part numbers, which are not
+/// quantities.
 pub(super) fn is_code(field: &[u8]) -> bool {
     let field = field.trim_ascii();
     let digits = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
@@ -121,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_blanks_and_the_rest() {
+    fn fields_parse_as_numbers_missing_values_or_text() {
         for (field, cell) in [
             ("1", Cell::Number(1.0)),
             (" -2.5e3\t", Cell::Number(-2500.0)),
@@ -145,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_other_notations() {
+    fn decimal_and_thousands_separators_are_parsed() {
         for (field, point, comma) in [
             ("1.5", Some(1.5), None),
             ("1,5", None, Some(1.5)),
@@ -202,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn digits_after_a_zero_are_a_code() {
+    fn leading_zeros_mark_a_code() {
         assert!(["007", "06484", " 00 ", "-01", "+09"].iter().all(|field| is_code(field.as_bytes())));
         assert!(
             ["0", "-0", "0.5", "-0.25", "0e3", "00.5", "0x10", "10", "", "-", "01a", "0 1"]
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_not_utf8_are_latin_1() {
+    fn invalid_utf8_is_decoded_as_latin_1() {
         assert_eq!(text(b" L\xe4nge "), "Länge");
         assert_eq!(text("Länge".as_bytes()), "Länge");
         assert_eq!(text(b"two\nlines"), "two lines");

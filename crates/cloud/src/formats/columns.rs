@@ -38,14 +38,14 @@ pub enum ColumnData {
 pub enum Cell {
     /// A number, to the last bit.
     Number(f64),
-    /// Any other content, and numbers that people read as text: a date, or `06484`.
+    /// Any other content, and numbers displayed as text: a date, or `06484`.
     Text(String),
     /// An empty field, or a word for a missing value: NaN, NA, null.
     Missing,
 }
 
 impl Cell {
-    /// The numeric value, including digits with a leading 0, which are displayed as in the file.
+    /// The numeric value, also of digits with a leading 0, which are displayed as text.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -95,7 +95,7 @@ pub fn columns_of(path: &Path, names: &[String], progress: &dyn Progress) -> Res
     named(names, &all, &file_of(path))
 }
 
-/// Like [`records`], but text is read from the last mark that an earlier call left before each record.
+/// Like [`records`], but text is read from the nearest mark before each record that an earlier call left.
 ///
 /// # Errors
 /// The same as those of [`records`].
@@ -109,7 +109,7 @@ pub fn records_by_marks(
     input.finish(recognise(&input).and_then(|format| (format.records)(&input, records)))
 }
 
-/// Like [`records_by_marks`], for some columns, by number; columnar formats leave the others missing.
+/// Like [`records_by_marks`], for some columns, by number; columnar formats leave all other columns missing.
 /// `spelled` returns numbers in text files as [`Cell::Text`] with the file's spelling: `1.50`, `0E8`.
 ///
 /// # Errors
@@ -181,7 +181,7 @@ impl Even {
     }
 
     /// Passes all records to `take` in batches, each with the number of its first record. `reader` is at
-    /// record 0. Memory grows as bytes arrive, since the header may declare any number.
+    /// record 0. Memory grows as bytes arrive, because the header cannot be trusted.
     pub fn visit(
         &self,
         reader: &mut impl Read,
@@ -231,7 +231,7 @@ impl<'w> Picked<'w> {
     }
 }
 
-/// Claims memory for the cells of a record. Their texts are part of the file.
+/// Claims memory for the cells of a record, excluding texts, which are limited by the size of the file.
 pub(super) fn claim_cells(count: usize, input: &Input<'_>) -> Result<()> {
     input.claim((count as u64).saturating_mul(size_of::<Cell>() as u64), "a record")
 }
@@ -340,7 +340,7 @@ impl Sheet {
 /// Number of records between marks.
 const EVERY: u64 = 1 << 14;
 
-/// Identity of a text: its file, and the lines before it.
+/// Identity of a text: its file, and the number of skipped lines.
 type File = (Stamp, u64);
 
 /// The marks of the most recently read text file.
@@ -377,7 +377,7 @@ impl Known {
         record.is_multiple_of(EVERY) && self.marks.last().is_none_or(|&(last, _)| last < record)
     }
 
-    /// Adds a mark for a record that [`Self::wants`] one.
+    /// Adds a mark for a record, if [`Self::wants`] is true for it.
     pub fn add(&mut self, record: u64, byte: u64) {
         self.marks.push((record, byte));
     }

@@ -12,9 +12,9 @@ const NAME: &str = "decoder";
 /// Why work gave no result.
 #[derive(Debug)]
 pub enum Broken {
-    /// It panicked with this message, on input that the decoder did not expect.
+    /// The decoder panicked with this message, on unexpected input.
     Panicked(String),
-    /// No thread could be spawned, which is not the file's fault.
+    /// A thread could not be spawned; the file may be fine.
     NoThread(io::Error),
 }
 
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn no_thread_is_no_damage() {
+    fn thread_spawn_failures_are_io_errors() {
         let input = Input::new(
             std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml")),
             &crate::progress::Silent,

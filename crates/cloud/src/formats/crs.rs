@@ -39,7 +39,7 @@ impl Crs {
             .join(", ")
     }
 
-    /// Parses GeoTIFF keys and the texts that they refer to; `None` if they name no system.
+    /// Parses GeoTIFF keys and the texts they refer to; `None` if they do not name a system.
     pub fn of_keys(keys: &[u8], texts: &[u8]) -> Option<Self> {
         let number = |raw: &[u8]| Number::U16.one(Endian::Little, raw) as u16;
         let keys: Vec<[u16; 4]> = keys
@@ -112,13 +112,13 @@ impl Crs {
         Self::of_wkt(text).or_else(|| (!text.is_empty()).then(|| named(geographic(), text)))
     }
 
-    /// Parses well-known text, version 1 or 2; `None` if it is not that.
+    /// Parses well-known text, version 1 or 2; `None` for other text.
     pub fn of_wkt(text: &str) -> Option<Self> {
         const ANGLES: [&str; 5] = ["GEOGCS", "GEOGCRS", "GEOGRAPHICCRS", "GEODCRS", "GEODETICCRS"];
         const OTHERS: [&str; 6] = ["PROJCS", "PROJCRS", "PROJECTEDCRS", "GEOCCS", "LOCAL_CS", "ENGCRS"];
         const DEEPEST: usize = 32;
-        // The open elements, and the first horizontal system with its depth. Systems inside it are those it
-        // is derived from.
+        // The open elements, and the first horizontal system with its depth. Systems nested in it are its
+        // base systems.
         let (mut open, mut found): (Vec<&str>, Option<(Self, usize)>) = (Vec::new(), None);
         let (mut rest, mut authority) = (text, "");
         while let Some(at) = rest.find(['[', '(', ']', ')', '"']).filter(|_| open.len() < DEEPEST) {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn well_known_texts_of_both_versions() {
+    fn wkt1_and_wkt2_are_parsed() {
         let globe = concat!(
             r#"GEOGCS["WGS 84",DATUM["WGS_1984",SPHEROID["WGS 84",6378137,298.257223563,"#,
             r#"AUTHORITY["EPSG","7030"]],AUTHORITY["EPSG","6326"]],PRIMEM["Greenwich",0],"#,
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_geotiff() {
+    fn geotiff_keys_are_parsed() {
         let keys = |entries: &[[u16; 4]]| {
             let head = [1, 1, 0, entries.len() as u16];
             [&[head], entries]

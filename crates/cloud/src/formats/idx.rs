@@ -1,8 +1,8 @@
 //! IDX, the format of MNIST and its successors: an array of big-endian numbers, preceded by its sizes.
 //!
 //! The first size is the number of points; an image of h × w becomes a row of h·w columns `r0c0`, `r0c1`, ….
-//! If the file's name contains `images` and the same name with `labels` exists beside it, that becomes a
-//! column `label`.
+//! If the file's name contains `images` and a file of the same name with `labels` exists next to it, its
+//! values become a column `label`.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -138,7 +138,7 @@ impl Header {
         Even { start: 4 + 4 * self.sizes.len() as u64, record: self.record(), rows: self.rows }
     }
 
-    /// Checks that the file has room for one row, before a column is made for each of its numbers.
+    /// Checks that the file is large enough for one row before creating its columns.
     fn check_row(&self, gzip: bool, input: &Input<'_>) -> Result<()> {
         input.check_shape(self.rows, self.width)?;
         let most = input.size.saturating_mul(if gzip { DEFLATE } else { 1 });

@@ -36,7 +36,7 @@ pub(super) struct Input<'a> {
     pub progress: &'a dyn Progress,
 }
 
-/// The memory budget of a file: what was free when it was opened, and the claims so far.
+/// The memory budget for reading a file: the memory that was free when it was opened, and the claims so far.
 struct Budget {
     free: u64,
     claimed: AtomicU64,
@@ -151,7 +151,7 @@ impl<'a> Input<'a> {
     /// Opens the file. Reads report progress, and fail once the work is cancelled.
     pub fn open(&self) -> Result<BufReader<Watched<'a>>> {
         let file = File::open(&self.path).map_err(|why| self.io(why))?;
-        // Sized to the file, because clearing a full-size buffer would dominate for small files.
+        // A small file gets a small buffer, because clearing a large one would take longer than reading.
         let room = self.size.clamp(1 << 10, 1 << 18) as usize;
         Ok(BufReader::with_capacity(
             room,
@@ -164,7 +164,7 @@ impl<'a> Input<'a> {
         if self.progress.cancelled() { Err(FormatError::Cancelled) } else { Ok(()) }
     }
 
-    /// Maps an I/O error to a [`FormatError`], unwrapping one that it carries.
+    /// Maps an I/O error to a [`FormatError`], or unwraps the one inside.
     pub fn io(&self, why: io::Error) -> FormatError {
         if self.progress.cancelled() {
             return FormatError::Cancelled;
@@ -178,7 +178,7 @@ impl<'a> Input<'a> {
         } else if why.raw_os_error().is_none()
             && [ErrorKind::InvalidData, ErrorKind::InvalidInput, ErrorKind::Other].contains(&why.kind())
         {
-            // Decompressors return these.
+            // Decompressors return these kinds of error.
             self.malformed("data", "damaged, and cannot be unpacked")
         } else {
             FormatError::Io { why, path: self.path.clone() }
@@ -259,7 +259,7 @@ impl<'a> Input<'a> {
     pub fn release(&self, bytes: u64) {
         let left = |claimed: u64| Some(claimed.saturating_sub(bytes));
         let before = self.budget.claimed.fetch_update(Relaxed, Relaxed, left);
-        debug_assert!(before.is_ok_and(|claimed| claimed >= bytes), "more is given back than was claimed");
+        debug_assert!(before.is_ok_and(|claimed| claimed >= bytes), "released more than was claimed");
     }
 
     /// Reserves capacity for `more` values when the total is unknown, growing by at least an eighth to limit
@@ -291,7 +291,7 @@ impl<'a> Input<'a> {
         end: u8,
         line: &mut Vec<u8>,
     ) -> Result<usize> {
-        /// Bytes read at a time; a line up to this size is not counted.
+        /// Bytes read at a time. The memory of a line up to this size is not claimed.
         const STEP: usize = 1 << 16;
         let before = line.len();
         loop {
@@ -426,7 +426,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn whatever_changes_a_file_is_an_error() {
+    fn any_file_change_is_detected() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.csv");
         let changes: [fn(&Path); 5] = [

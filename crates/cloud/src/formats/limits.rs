@@ -1,10 +1,10 @@
-//! Limits of the readers: what is rejected although it may be valid.
+//! Limits of the readers, which reject some valid files.
 //!
-//! These are plausibility limits. They bound what a small file can request, independently of the machine;
-//! within them, memory is still checked before it is allocated ([`super::FormatError::Memory`]).
+//! These are plausibility limits. They limit how much memory and time a small file can require on any
+//! machine. Below them, memory is still checked before it is allocated ([`super::FormatError::Memory`]).
 //! `docs/limits.md` shows [`TABLE`], and `tests/limits.rs` keeps the two equal.
 
-/// Columns of a cloud. Each needs memory, whatever the number of rows.
+/// Columns of a cloud. Each needs memory, even without rows.
 pub const MAX_COLUMNS: usize = 1 << 20;
 /// Columns of an array without rows: a few bytes of its header can declare any number.
 pub const MAX_EMPTY_COLUMNS: u64 = 1 << 12;
@@ -12,7 +12,8 @@ pub const MAX_EMPTY_COLUMNS: u64 = 1 << 12;
 pub const MAX_PCD_COLUMNS: usize = 1 << 16;
 /// Attributes of the points of an E57 scan; the decoder buffers values of each.
 pub const MAX_E57_ATTRIBUTES: usize = 64;
-/// Values of an E57 attribute that may precede those of the others; a packet has at most half as many.
+/// Values of an E57 attribute buffered until the values of the other attributes follow. A packet has at most
+/// half as many.
 pub const MAX_E57_AHEAD: u64 = 1 << 20;
 /// Characters of a column's name; longer names are cut.
 pub const MAX_NAME: usize = 1000;
@@ -22,7 +23,7 @@ pub const MAX_NESTED_NAME: usize = 200;
 pub const MAX_NAMES: u64 = 1 << 28;
 /// Bytes of the columns made from lists, including their names.
 pub const MAX_LIST_COLUMNS: u64 = 1 << 29;
-/// Columns of a list that exceed the bytes of the file: a schema can declare any number.
+/// Columns of a list that is longer than the file in bytes: a schema can declare any number.
 pub const MAX_PROMISED_COLUMNS: usize = 1 << 12;
 /// Distinct texts of a column read as categories.
 pub const MAX_CATEGORIES: usize = 1 << 16;
@@ -39,7 +40,7 @@ pub const MAX_JSON_DEPTH: u64 = 127;
 pub const MAX_NODES: usize = 1 << 22;
 /// Data sets listed of an HDF5 file.
 pub const MAX_DATA_SETS: usize = 10_000;
-/// Links of an HDF5 file to groups that were already listed under another name, or are not searched.
+/// Links of an HDF5 file to groups that were already listed under another name or are not searched.
 pub const MAX_LISTED_AGAIN: usize = 10_000;
 /// Links in an HDF5 group's header, each look-up scanning all of them. Eight are usual; larger groups store
 /// them elsewhere, with an index.
@@ -74,17 +75,16 @@ pub const MAX_POINTS_PER_BYTE: u64 = 64;
 pub const DEFLATE: u64 = 1032;
 /// Maximum expansion of Snappy: a copy of 64 bytes needs three.
 pub const SNAPPY: u64 = 22;
-/// Maximum expansion of LZF: three bytes produce at most 264.
+/// Maximum expansion of LZF: three bytes give at most 264.
 pub const LZF: u64 = 88;
 /// Maximum expansion of LZ4: a byte extends a match by at most 255.
 pub const LZ4: u64 = 256;
 /// Maximum expansion of zstd: a block of 128 KiB needs at least four bytes.
 pub const ZSTD: u64 = 1 << 15;
-/// Window of zstd in bytes, held in addition to the output; streams with usual compression levels have no
-/// larger one.
+/// Window of zstd in bytes, allocated in addition to the output. Compression levels up to 19 need no more.
 pub const MAX_ZSTD_WINDOW: u64 = 8 << 20;
-/// Bytes that the chunks of any HDF5 file may decompress to, however small it is, because padding of the last
-/// chunk counts.
+/// Decompressed bytes of chunks allowed for even the smallest HDF5 file, because they include the padding of
+/// the last chunk.
 pub const MAX_HDF5_CHUNK: u64 = 1 << 28;
 /// Bytes of values per byte of an HDF5 file: chunks that were never written are not stored.
 pub const MAX_HDF5_VALUES: u64 = 4096;

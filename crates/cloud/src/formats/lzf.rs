@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 /// Maximum distance of a back-reference.
 const WINDOW: usize = 1 << 13;
 
-/// The current token, with the bytes left in it.
+/// The current token, with its remaining bytes.
 enum Run {
     /// Literal bytes to copy from the input.
     Literal(usize),
@@ -48,7 +48,7 @@ impl<R: BufRead> Lzf<R> {
             if distance > self.done {
                 return Err(io::Error::new(
                     io::ErrorKind::InvalidData,
-                    "LZF repeats what was before the beginning",
+                    "an LZF back-reference points before the start of the data",
                 ));
             }
             Run::Repeat(length + 2, distance)
@@ -102,7 +102,7 @@ pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Packs greedily, as liblzf does: literals, and repetitions of three bytes or more.
+    /// Packs greedily, like liblzf: literals, and back-references of three bytes or more.
     pub fn pack(bytes: &[u8]) -> Vec<u8> {
         let mut packed = Vec::new();
         let mut literals = Vec::new();
@@ -151,7 +151,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn runs_and_repetitions() {
+    fn literals_and_back_references_unpack() {
         assert_eq!(unpack(&[2, b'a', b'b', b'c']).unwrap(), b"abc");
         assert_eq!(unpack(&[0, b'a', 1 << 5, 0]).unwrap(), b"aaaa");
         assert_eq!(unpack(&[0, b'a', 7 << 5, 255, 0]).unwrap(), [b'a'; 265]);
@@ -167,7 +167,7 @@ pub(super) mod tests {
         #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
         #[test]
-        fn what_was_packed_comes_back(
+        fn packing_and_unpacking_round_trips(
             words in prop::collection::vec(0u8..4, 0..20_000),
             step in 1usize..5000,
         ) {
@@ -179,7 +179,7 @@ pub(super) mod tests {
         }
 
         #[test]
-        fn any_bytes_return(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        fn unpacking_respects_the_maximum_ratio(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
             if let Ok(unpacked) = unpack(&bytes) {
                 prop_assert!(unpacked.len() as u64 <= bytes.len() as u64 * LZF);
             }

@@ -206,8 +206,8 @@ pub fn read(path: &Path, columns: &ColumnChoice, progress: &dyn Progress) -> Res
     scan(path, &Want::Chosen(columns), progress)?.into_table(columns, &line)
 }
 
-/// Like [`read`], for the columns with these names. `None` if the file has no column names and a different
-/// number of columns, so that its generated names do not correspond to them.
+/// Like [`read`], for the columns with these names. `None` if the file has no column names and its number of
+/// columns differs, so that generated names would not correspond.
 ///
 /// # Errors
 /// As [`read`].

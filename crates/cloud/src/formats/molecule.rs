@@ -63,7 +63,7 @@ fn entries(frames: &[Frame]) -> Vec<Entry> {
     frames.iter().take(MAX_PARTS).enumerate().map(entry).collect()
 }
 
-/// The frame that the path names, or the only one.
+/// The frame named in the path, or the only one.
 fn choose(frames: &[Frame], input: &Input<'_>) -> Result<usize> {
     // Frames beyond the listed ones can be selected by number too.
     match input.part().map(str::parse) {

@@ -75,7 +75,7 @@ struct Field {
 /// The parsed header of an array.
 #[derive(Debug)]
 pub(super) struct Header {
-    /// The type of the elements; of a structured array, one that holds the numbers of all fields.
+    /// The type of the elements. For a structured array, a type that can represent the numbers of all fields.
     number: Number,
     endian: Endian,
     /// The fields of a structured array; otherwise none.
@@ -185,8 +185,7 @@ impl Header {
         Even { start: 0, record: self.stride, rows: self.rows as u64 }
     }
 
-    /// All columns of the records selected by `read` from fixed-size records: rows, or one column after the
-    /// other in Fortran order.
+    /// All columns of some records. `read` reads fixed-size records: rows, or single values in Fortran order.
     fn records(
         &self,
         input: &Input<'_>,
@@ -209,7 +208,7 @@ impl Header {
         Ok(Records { columns, rows })
     }
 
-    /// Whether it has columns, rather than being a list of numbers.
+    /// Whether the array has columns; otherwise it is a list of numbers.
     pub fn is_table(&self) -> bool {
         self.shape.len() > 1 || !self.fields.is_empty()
     }
@@ -327,7 +326,7 @@ fn read_by_column<T: Real>(
     input: &Input<'_>,
 ) -> Result<()> {
     let Header { number, endian, rows, columns: width, .. } = *header;
-    // A column selected twice is copied at the end.
+    // Copies of a column that is selected twice are made at the end.
     let position_of = places(selected, width);
     let mut decoded: Vec<T> = Vec::new();
     for (at, position) in position_of.iter().enumerate() {
@@ -497,7 +496,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dictionaries_are_read_in_any_order() {
+    fn header_keys_are_read_in_any_order() {
         let text =
             "{'shape': (3, 4L), \"fortran_order\": False, 'descr': [('x', '<f4'), ('y', '<f4')], }   \n";
         assert_eq!(value_of(text, "shape"), Some("(3, 4L)"));

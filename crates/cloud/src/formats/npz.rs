@@ -119,7 +119,7 @@ impl Arrays {
                 .name_for_index(index)
                 .and_then(Result::ok)
                 .and_then(|name| Some(name.strip_suffix(".npy")?.to_owned()));
-            // A name damaged in one place may be intact in the other.
+            // If one copy of a name is damaged, the other may be intact.
             let either = || {
                 differs.and_then(|Differing { own, listed, .. }| {
                     [own, listed].into_iter().find_map(|name| name.strip_suffix(b".npy"))
@@ -221,11 +221,11 @@ struct Differing {
     pub why: &'static str,
 }
 
-/// Checks the central directory, and that members do not overlap, since any number of them could share the
-/// same bytes. Returns members whose local header differs.
+/// Checks the central directory, and that members do not overlap, because members that share bytes could
+/// multiply the size of the output. Returns members whose local header differs.
 fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<HashMap<usize, Differing>> {
     let bad = |why: String| input.malformed("zip archive", why);
-    // All but one of equally named members would be hidden.
+    // Only one of several members with the same name would be visible.
     if archive.has_duplicate_names() {
         return Err(bad("several of its members have the same name".to_owned()));
     }
@@ -252,16 +252,15 @@ fn check(archive: &mut ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Resul
         let member = &listed[index];
         let why = match () {
             () if own == *member => continue,
-            () if own.name != member.name => "its name differs from the list at the end",
-            () => "its compression differs from the list at the end",
+            () if own.name != member.name => "its name differs from the central directory",
+            () => "its compression differs from the central directory",
         };
         differing.insert(index, Differing { own: own.name, listed: member.name.clone(), why });
     }
     Ok(differing)
 }
 
-/// The entries of the central directory, which must end at the end record: there may be more of them than
-/// that record counts.
+/// The entries of the central directory. It must end at the end record, whose count may be too small.
 fn listed(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<Vec<Member>> {
     let mut file = BufReader::with_capacity(BUFFER, input.open()?.into_inner());
     let mut read = || {
@@ -284,7 +283,7 @@ fn listed(archive: &ZipArchive<impl Read + Seek>, input: &Input<'_>) -> Result<V
     if ends {
         Ok(members)
     } else {
-        Err(input.malformed("zip archive", "the list at its end is longer than the number of members there"))
+        Err(input.malformed("zip archive", "its central directory has more members than declared"))
     }
 }
 

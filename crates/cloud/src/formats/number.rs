@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_widen_exactly() {
+    fn half_floats_widen_exactly() {
         for (raw, value) in [
             (0x0000, 0.0),
             (0x0001, 2f64.powi(-24)),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_decoded_in_both_orders() {
+    fn numbers_are_decoded_in_both_byte_orders() {
         let mut out: Vec<f64> = Vec::new();
         Number::I16.decode(Endian::Little, &[0xfe, 0xff, 0x01, 0x00], &mut out);
         Number::I16.decode(Endian::Big, &[0xff, 0xfe, 0x00, 0x01], &mut out);

@@ -19,7 +19,7 @@ const PREFERRED: [&str; 10] =
 const BESIDE: &str = "label labels id ids pid index indices idx token tokens mask masks box boxes bbox \
                       bboxes seg segmentation score scores neighbor neighbors neighbour neighbours distance \
                       distances";
-/// Words that end the names of vectors, whatever comes before: `token_embeddings`.
+/// Words at the end of vector names, such as `token_embeddings`.
 const VECTORS: &str = "embedding embeddings vector vectors feature features point points coordinates";
 
 /// One of the clouds in a file: an array in an archive, a data set, a scan.
@@ -31,8 +31,7 @@ pub struct Entry {
     pub rows: u64,
     /// Number of values per record.
     pub columns: u64,
-    /// Whether it is a table rather than a one-dimensional list, which is rarely the cloud if there are
-    /// tables.
+    /// Whether it is a table. A one-dimensional list is rarely the cloud if the file has tables.
     pub table: bool,
     /// The element type, for display.
     pub about: String,
@@ -85,7 +84,7 @@ pub(super) fn choose(parts: &[Entry], input: &Input<'_>) -> Result<usize> {
     for table in [true, false] {
         let several: Vec<usize> =
             (0..parts.len()).filter(|&at| parts[at].unread.is_none() && parts[at].table == table).collect();
-        // One of several lists is unlikely to be the cloud, whatever its name.
+        // One of several lists is unlikely to be the cloud, even with a usual name.
         let named = || {
             PREFERRED.iter().find_map(|name| {
                 several.iter().copied().find(|&at| parts[at].name.eq_ignore_ascii_case(name))

@@ -57,7 +57,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let format = format!("PCD, {}{grid}", header.encoding.name());
     let mut sheet = Sheet::new(input, format, columns, selected, header.points, values);
     let behind = match header.encoding {
-        // Lines after the points are rejected.
+        // In ASCII files, lines after the points are rejected.
         Encoding::Ascii => 0,
         Encoding::Binary => input.size.saturating_sub(header.length + header.points * header.stride() as u64),
         Encoding::Compressed => input.size.saturating_sub(header.length + 8 + packed),
@@ -109,9 +109,9 @@ struct Cell {
     name: String,
     /// Index of its field.
     field: usize,
-    /// Its index among the numbers of a point.
+    /// Index of its number among all numbers of a point.
     word: usize,
-    /// Its byte offset in the field, and that of the field in a point.
+    /// Byte offset of the number in its field, and of the field in a point.
     at: usize,
     start: usize,
     number: Number,
@@ -178,8 +178,8 @@ impl Cell {
         }
     }
 
-    /// The value of a number in an ASCII file. A packed colour is written as an integer, or as the float with
-    /// the same bits, which is a tiny number.
+    /// The value of a number in an ASCII file. A packed colour is written as an integer, or as the tiny float
+    /// with the same bits.
     fn of_text(&self, value: f64) -> f64 {
         match self.shift {
             None => value,
@@ -246,7 +246,7 @@ fn ascii(
         }
         row += 1;
     }
-    // The rest is white space, or points that the header does not declare.
+    // After the last point, only white space or undeclared points follow.
     let mut more = 0;
     loop {
         line.clear();
@@ -400,7 +400,7 @@ impl Encoding {
     }
 }
 
-/// The name of bytes that only align the next field.
+/// The field name of padding.
 const PADDING: &str = "_";
 
 /// A field of one or more numbers.

@@ -1,6 +1,7 @@
 //! PLY, ASCII and binary in both byte orders: the scalar properties of its vertices.
 //!
-//! Elements may come in any order; those before the vertices are skipped, those after them are not read.
+//! Elements may come in any order; elements before the vertices are skipped, and elements after them are not
+//! read.
 
 use std::io::{self, BufRead, BufReader, Read, Seek};
 
@@ -267,7 +268,7 @@ impl Stream<'_, '_> {
     /// Passes each row of an element to `take`; a list is represented by its length.
     fn each(&mut self, element: &Element, take: &mut Take<'_>) -> Result<()> {
         let mut row = Vec::with_capacity(element.properties.len());
-        // Rows without properties could be declared in any number.
+        // A file can declare any number of rows without properties.
         let count = if element.properties.is_empty() { 0 } else { element.count };
         for index in 0..count {
             row.clear();
@@ -338,7 +339,7 @@ impl<'i, 'p> Ascii<'i, 'p> {
         Self { reader, input, line: Vec::new(), at: 0, number: header.lines, line_end: header.line_end }
     }
 
-    /// Reads a property of a row; of a list its length, passing over its members.
+    /// Reads a property of a row. For a list, skips its members and returns its length.
     fn property(&mut self, element: &Element, index: u64, property: &Property) -> Result<f64> {
         let context = || format!("element `{}` {index}", element.name);
         let value = self.value(&context, &property.name)?;
@@ -434,7 +435,7 @@ impl Binary<'_, '_> {
         )
     }
 
-    /// Reads a property of a row; of a list its length, passing over its members.
+    /// Reads a property of a row. For a list, skips its members and returns its length.
     fn property(&mut self, element: &Element, property: &Property) -> Result<f64> {
         let Some(count) = property.count else { return self.one(element, property.number) };
         let count = self.one(element, count)?;
@@ -464,7 +465,7 @@ impl Binary<'_, '_> {
     }
 }
 
-/// The error for an element that the file ends in.
+/// The error for a file that ends within an element.
 fn cut_short(element: &Element, why: io::Error, input: &Input<'_>) -> FormatError {
     if why.kind() == io::ErrorKind::UnexpectedEof {
         input.malformed(

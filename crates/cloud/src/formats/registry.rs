@@ -122,7 +122,7 @@ pub fn registry() -> &'static [Format] {
         Format {
             name: NPZ,
             extensions: &["npz"],
-            about: "its two-dimensional array, or any by FILE:NAME",
+            about: "the two-dimensional array, or any array by FILE:NAME",
             magic: &[b"PK\x03\x04", b"PK\x05\x06"],
             read: npz::read,
             parts: Some(npz::parts),
@@ -319,7 +319,7 @@ pub(super) const FOREIGN: &[Foreign] = &[
 /// Recognised by its first line, because many of these files have no extension of their own.
 const LIBSVM: &str = "LIBSVM";
 
-/// Advice for a packed file.
+/// Advice for a compressed or archived file.
 const UNPACK: &str = "unpack it first";
 
 /// Advice for a table of positions.
@@ -337,7 +337,7 @@ const NPZ: &str = "NumPy archive";
 /// Name of the table format.
 pub(super) const TEXT: &str = "delimited text";
 
-/// Name of the format that other texts are easily mistaken for.
+/// Name of the JSON format, which other texts may resemble.
 const JSON: &str = "JSON";
 
 /// All extensions, for errors about unknown files.
@@ -352,7 +352,7 @@ pub(super) fn known_extensions() -> String {
 
 /// Bytes sampled from the start of a file.
 const HEAD: u64 = 1 << 16;
-/// Extensions that only say "text": the content may be of any text format.
+/// Extensions of any text format.
 const ANY_TEXT: [&str; 4] = ["txt", "dat", "text", "xyz"];
 
 /// Recognises the format of a file; it must support several clouds if one is named.
@@ -457,7 +457,7 @@ fn recognise_name(input: &Input<'_>) -> Result<&'static Format> {
 }
 
 /// Whether each of the first lines of a text has a label followed only by `index:value` in ascending order of
-/// index. Read as columns, the label would be the only number.
+/// index. As delimited text, only the label would be a number.
 fn is_libsvm(head: &[u8]) -> bool {
     /// Maximum number of lines checked.
     const LINES: usize = 100;
@@ -497,7 +497,7 @@ fn article(name: &str) -> String {
     format!("{} {name}", if vowel { "an" } else { "a" })
 }
 
-/// The beginning of a gzip file's content, as far as it can be decompressed.
+/// The decompressed beginning of a gzip file, possibly truncated.
 fn unpacked_head(input: &Input<'_>) -> Result<Vec<u8>> {
     let mut head = Vec::new();
     match unpacked::bytes(input)?.0.take(HEAD).read_to_end(&mut head) {

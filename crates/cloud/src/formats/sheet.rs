@@ -42,7 +42,7 @@ pub struct FileInfo {
     pub default_columns: Vec<usize>,
     /// Indices of the columns that look like coordinates, in axis order.
     pub guessed_columns: Vec<usize>,
-    /// Those columns by name, with the reason: `searches x, y (by name), not id (id)`.
+    /// The inferred columns by name, with the reason: `searches x, y (by name), not id (id)`.
     #[serde(default)]
     pub searches: String,
     /// Content that was not read, one sentence each.
@@ -92,10 +92,10 @@ pub(super) struct SheetColumn {
     pub mixed: bool,
     /// Whether it is an attribute, such as a label, and a coordinate only if selected explicitly.
     pub beside: bool,
-    /// Whether it is an element of a vector: an array row or a list. Unless `beside` is set it is a
-    /// coordinate, whatever it contains.
+    /// Whether it is an element of a vector: an array row or a list. Unless `beside` is set, it is always a
+    /// coordinate.
     pub element: bool,
-    /// Another name that selects it.
+    /// Alternative name for selecting the column.
     pub alias: Option<&'static str>,
     /// The content of a text column, if requested.
     pub texts: Option<Texts>,
@@ -253,8 +253,7 @@ impl Want<'_> {
         Ok(match self {
             Self::Chosen(ColumnChoice::Named(names)) => named(names, columns, &input.path)?,
             Self::Chosen(ColumnChoice::Default) => {
-                // Also the columns that inference may prefer, because it cannot select columns that were not
-                // read.
+                // Also read columns that inference may choose later.
                 let all = || (0..columns.len()).filter(|&at| !columns[at].beside).collect();
                 conventional(columns).map_or_else(all, |mut conventional| {
                     let headings: Vec<_> = columns
@@ -276,7 +275,8 @@ impl Want<'_> {
 }
 
 impl Want<'_> {
-    /// A text store for the first column, if that text column is requested. It has no numbers to select.
+    /// A text store for the first column, if requested. The first column is text, so it is removed from
+    /// `selected`.
     pub fn texts(&self, selected: &mut Vec<usize>) -> Option<Texts> {
         let texts = (matches!(self, Self::Column(_)) && *selected == [0]).then(Texts::default);
         selected.retain(|&at| at > 0);
@@ -285,7 +285,7 @@ impl Want<'_> {
 }
 
 impl Sheet {
-    /// Whether only some columns were selected although none has a name from the file.
+    /// Whether the file has no column names and its vectors differ in length from the selection.
     pub(super) fn is_other_vector(&self) -> bool {
         let vector = || self.columns.iter().filter(|column| !column.beside);
         vector().all(|column| column.made_up) && vector().count() != self.selected.len()
@@ -364,8 +364,8 @@ impl Sheet {
         Ok(named(&[name.to_owned()], &self.columns, &self.path)?[0])
     }
 
-    /// Columns that are coordinates by name, whatever they contain; otherwise all columns that are numeric or
-    /// begin with numbers, because one bad value must not change the number of dimensions.
+    /// Columns that are coordinates by name, even if they contain text; otherwise all columns that are
+    /// numeric or begin with numbers. One bad value must not change the number of dimensions.
     pub(super) fn default_columns(&self) -> Vec<usize> {
         if let Some(declared) = &self.declared {
             return declared.columns.clone();
@@ -463,7 +463,7 @@ pub(super) fn gather<T: Real>(
     if positions.iter().copied().eq(0..width) {
         return Ok(values);
     }
-    // In place, values move towards the front, so none is overwritten before its last use.
+    // In ascending order, values move towards the front, so none is overwritten before its last use.
     if !positions.is_sorted_by(|one, next| one < next) {
         let count = (values.len() / width.max(1)).saturating_mul(positions.len());
         let mut gathered =
@@ -489,7 +489,8 @@ pub(super) fn no_memory(values: u64, size: usize, path: PathBuf) -> FormatError 
     FormatError::Unsupported { what: "too large".to_owned(), why, path }
 }
 
-/// The columns that are coordinates by name, whatever else exists: x, y, z; x, y; or longitude and latitude.
+/// The columns that are coordinates by name, regardless of other columns: x, y, z; x, y; or longitude and
+/// latitude.
 pub(super) fn conventional(columns: &[SheetColumn]) -> Option<Vec<usize>> {
     const SETS: &[&[&[&str]]] = &[
         &[&["x"], &["y"], &["z"]],
@@ -518,7 +519,7 @@ pub(super) fn named(names: &[String], columns: &[SheetColumn], path: &Path) -> R
     let aliases: HashMap<&str, Vec<usize>> =
         (0..columns.len()).filter_map(|at| Some((columns[at].alias?, vec![at]))).collect();
     let one = |name: &String| {
-        // Truncated like the columns' own names.
+        // Truncate like the columns' names.
         let name = &shortened(name.clone());
         let lower = name.to_ascii_lowercase();
         let found =
@@ -580,7 +581,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_gathered_or_the_memory_is_named() {
+    fn selected_columns_are_gathered() {
         let (values, path) = (|| vec![1.0, 2.0, 3.0, 4.0], Path::new("a.csv"));
         assert_eq!(gather(values(), 2, &[0, 1], path).unwrap(), values());
         assert_eq!(gather(values(), 2, &[1], path).unwrap(), [2.0, 4.0]);

@@ -83,7 +83,7 @@ fn pass_over(stream: &mut (impl BufRead + ?Sized), input: &Input<'_>) -> Result<
     Ok(bytes)
 }
 
-// Limits decompressed text to what its compression can produce.
+// Limits decompressed text to the maximum compression ratio.
 
 /// A reader that fails after a number of bytes.
 struct Bounded<R> {
@@ -105,7 +105,7 @@ impl<R: Read> Read for Bounded<R> {
         self.done += count as u64;
         if self.done > self.most {
             let why = format!(
-                "gzip unpacks to more than {} bytes, {DEFLATE} times its size, which deflate cannot",
+                "gzip unpacks to more than {} bytes, {DEFLATE} times its size, the maximum of deflate",
                 self.most
             );
             return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_deflate_can_hold_is_unpacked() {
+    fn unpacking_stops_at_the_maximum_deflate_ratio() {
         let read = |length: u64, size| {
             io::copy(&mut Bounded::new(io::repeat(0).take(length), size), &mut io::sink())
         };

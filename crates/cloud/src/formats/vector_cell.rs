@@ -23,13 +23,13 @@ pub(super) enum Content {
     Point(u32),
     /// A vector or geometry that cannot be searched; completes "it holds ".
     Unreadable(String),
-    /// Bytes, or base64, which may hold anything.
+    /// Bytes or base64 with unknown content.
     Packed,
     Other,
 }
 
 impl Content {
-    /// Whether it is neither a readable nor an unreadable vector.
+    /// Whether the cell contains no vector, readable or not.
     pub fn is_plain(&self) -> bool {
         matches!(self, Self::Missing | Self::Packed | Self::Other)
     }
@@ -122,7 +122,7 @@ fn wkb(bytes: &[u8], out: &mut Vec<f64>) -> Option<Content> {
         if kind != 1 {
             return Some(Content::Unreadable(unreadable(name)));
         }
-        // A measure, the last number if there is one, is not a coordinate.
+        // A measure comes last and is not a coordinate.
         let (axes, measures) = (2 + (more & 1) as usize, (more >> 1) as usize);
         out.extend(rest.chunks_exact(8).take(axes).map(|number| Number::F64.one(endian, number)));
         (rest.len() == 8 * (axes + measures)).then(|| point(srid, out))
@@ -211,7 +211,7 @@ fn object(text: &str, out: &mut Vec<f64>) -> Option<Content> {
 /// Numbers with or without brackets, in the notation of JSON, Python, NumPy, PyTorch or PostgreSQL. Calls
 /// around the list or its elements, such as `array(…)` and `np.float64(…)`, are skipped.
 fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
-    /// With fewer bare numbers without a decimal point, it may be one number, or a code.
+    /// Minimum number of integers without brackets that form a vector. Fewer may be one number or a code.
     const MANY: usize = 8;
     let unreadable = |why: &str| Some(Content::Unreadable(why.to_owned()));
     /// Constructors of an array or its elements.
@@ -253,7 +253,7 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
             ']' | ')' | '}' => (depth, rest) = (depth.checked_sub(1)?, &after[1..]),
             _ if word.starts_with('…') || word.starts_with("...") => {
                 return (out.len() > 1)
-                    .then(|| unreadable("a list printed with `…`, which leaves numbers out"))
+                    .then(|| unreadable("a list abbreviated with `…`; write all its numbers"))
                     .flatten();
             }
             // The type of an array and other arguments follow its numbers.
@@ -278,7 +278,7 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
         (0, _) => None,
         (_, 0) => (bracket.is_some() || decimals || out.len() >= MANY).then_some(Content::List(bracket)),
         _ => unreadable(
-            "lists that do not end: they are cut off, or divided by their own commas for want of quotes",
+            "lists without a closing bracket: truncated, or split at commas because they are not quoted",
         ),
     }
 }
@@ -286,7 +286,7 @@ fn list(text: &str, out: &mut Vec<f64>) -> Option<Content> {
 /// The EPSG code of longitude and latitude on WGS 84.
 const WGS84: u32 = 4326;
 
-/// The reference system of points that are planar by the names of their coordinates.
+/// The reference system of points with planar coordinate names, such as x and y.
 const PLANE: u32 = u32::MAX;
 
 /// Words in the names of vectors.
@@ -299,11 +299,11 @@ const OTHERS: &str = "id ids token tokens mask bbox bboxes box boxes label label
 /// Words in the names of position lists, as opposed to velocities, normals and colours.
 const POSITIONS: &str = "position positions pos xyz coord coords coordinates location point points";
 
-/// Words in the names of places, whose pairs are latitude and longitude.
+/// Words in the names of places. Their number pairs are latitude and longitude.
 const PLACES: &str =
     "location loc geo geolocation geopoint geocode gps latlon latlng latlong lonlat lnglat longlat";
 
-/// Words that also name positions in the plane.
+/// Words in the names of positions on the globe or in the plane.
 const NEUTRAL: &str = "position pos coord coords coordinate coordinates point centroid";
 
 /// The rank of points; the primary geometry of a file ranks one higher.
@@ -328,10 +328,10 @@ pub(super) fn rank(name: &str, fractions: bool, point: bool) -> u8 {
 /// Statistics of a column's values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// Number of lists and points, and of other values.
+    /// Number of lists and points, and number of other values.
     pub vectors: u64,
     others: u64,
-    /// Other values that may be base64 or packed numbers.
+    /// Number of other values that may be base64 or packed numbers.
     packed: u64,
     /// The first list or point.
     content: Option<Content>,
@@ -396,7 +396,7 @@ impl Seen {
         if self.packed > 0 && self.packed == self.vectors + self.others && rank > POINTS + 1 {
             return refused("it holds packed bytes or base64; store lists of numbers".to_owned());
         }
-        // A few texts that look like lists do not make a vector.
+        // A few texts that look like lists do not make the column a vector.
         if self.vectors <= self.others || rank == 0 {
             return None;
         }
@@ -420,7 +420,8 @@ impl Seen {
                 } else {
                     Crs::of_json(&Value::String(format!("EPSG:{srid}")))
                 };
-                // Most codes of geographic systems; geocentric ones have larger values.
+                // Most EPSG codes of geographic systems are in this range. Geocentric systems in it have
+                // larger values.
                 let own = own.map(|own| Crs {
                     geographic: own.geographic || (4001..5000).contains(srid) && within(first, second),
                     ..own
@@ -480,7 +481,7 @@ pub(super) const LATITUDES: &[&str] = &["latitude", "lat"];
 /// The columns of points: longitude, latitude and height (which is not a coordinate), or x, y and z.
 pub(super) fn axes(name: &str, length: usize, degrees: bool) -> Vec<SheetColumn> {
     let lower = name.to_lowercase();
-    // Such words would make both axes look alike.
+    // A prefix with such a word would make both axes look like the same angle.
     let prefix = if degrees && ["lat", "lon", "lng"].iter().any(|word| lower.contains(word)) {
         String::new()
     } else {
@@ -504,14 +505,14 @@ pub(super) struct Vector {
     pub why: String,
     pub rank: u8,
     point: bool,
-    /// Whether its columns are named as axes rather than numbered.
+    /// Whether its columns have axis names instead of numbers.
     pub place: bool,
     /// Whether the latitude, the second column, comes first.
     pub swapped: bool,
 }
 
 impl Vector {
-    /// GeoJSON geometries of this type in the arrays of other JSON: points in `columns` columns.
+    /// A vector of GeoJSON geometries inside other JSON, with `columns` coordinate columns.
     pub fn geojson(at: usize, name: &str, kind: &str, columns: usize) -> Option<Self> {
         let kind = geometry(kind)?;
         let (columns, why) = match kind {
@@ -534,7 +535,7 @@ impl Vector {
     /// Reads a value: `out` receives a number for each column, NaN if missing.
     ///
     /// # Errors
-    /// Why it is not such a vector.
+    /// Why the value does not match.
     pub fn read(&self, cell: &[u8], binary: bool, out: &mut Vec<f64>) -> Result<(), String> {
         let of = self.columns.len();
         match parse(cell, binary, out) {
@@ -596,9 +597,9 @@ pub(super) fn append(
     vectors.iter().map(each).collect()
 }
 
-/// Chooses the vector to search: none if headings name coordinates, which take precedence. All other vector
-/// columns are set aside. `numeric` tells whether a column may be a coordinate by its heading. Returns the
-/// coordinates, and why none is chosen.
+/// Chooses the vector to search: none if headings name coordinates, which take precedence. Marks the columns
+/// of all other vectors as attributes. `numeric` tells whether a column may be a coordinate by its heading.
+/// Returns the coordinates, and why none is chosen.
 ///
 /// # Errors
 /// [`super::FormatError::Column`] if no columns were chosen, and the vector is unreadable or ambiguous.

@@ -10,7 +10,7 @@ use super::limits::{MAX_COLUMNS, MAX_EMPTY_COLUMNS};
 use super::{Endian, Even, Input, Number, Records, Result, Sheet, SheetColumn, Want, number_cell, whole};
 use crate::table::{Real, Values, with_values};
 
-/// A larger dimension means that the file is something else.
+/// A larger dimension indicates another format.
 const MAX_DIMS: u64 = MAX_COLUMNS as u64;
 
 /// Opens a TEXMEX file.

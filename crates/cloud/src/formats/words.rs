@@ -18,8 +18,8 @@ const LINES: usize = 64;
 /// Minimum d without a line `n d`; with fewer numbers it is a labelled point of delimited text.
 const LEAST_DIMS: usize = 25;
 
-/// Whether a text consists of word vectors: either its first line gives their number and dimension, which no
-/// delimited text does, or each word is followed by many decimal numbers.
+/// Whether a text consists of word vectors: either its first line gives their number and dimension, or each
+/// word is followed by many decimal numbers.
 pub(super) fn looks(head: &[u8]) -> bool {
     let Some(shape) = Shape::of(head, head.len() < SAMPLE as usize) else { return false };
     let lines = lines(head, head.len() < SAMPLE as usize);
@@ -161,7 +161,7 @@ impl<'i, 'p> Vectors<'i, 'p> {
                 self.numbers.push(cell::value(field).ok_or_else(|| {
                     let text = cell::excerpt(field);
                     let why =
-                        format!("`{text}` is not a number, and {} should stand after the word", self.dims);
+                        format!("`{text}` is not a number; expected {} numbers after the word", self.dims);
                     self.input.malformed(context(), why)
                 })?);
             }
@@ -206,7 +206,7 @@ impl Shape {
         }
         let mut counts = std::collections::BTreeMap::new();
         lines.iter().for_each(|line| *counts.entry(trailing(line)).or_insert(0) += 1);
-        // Among equal frequencies choose the smallest count, which comes last.
+        // Of equally frequent counts choose the smallest, which comes last.
         let (dims, _) = counts.into_iter().rev().max_by_key(|&(_, count)| count)?;
         (dims > 0).then_some(Self { promised: None, dims })
     }
@@ -239,7 +239,7 @@ fn fields(line: &[u8]) -> impl DoubleEndedIterator<Item = &[u8]> {
     line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty())
 }
 
-/// Splits a line into the word and the last `dims` fields; `None` if there are not more fields than that.
+/// Splits a line into the word and the last `dims` fields; `None` if there are no fields left for the word.
 fn split(line: &[u8], dims: usize) -> Option<(&[u8], &[u8])> {
     let mut at = line.len();
     for _ in 0..dims {
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_dimensions_is_found() {
+    fn dimensions_are_detected() {
         assert_eq!(shape("the 1 2 3\n, 4 5 6\n"), Some((None, 3)));
         assert_eq!(shape("2008 1 2 3\nyear 4 5 6\n"), Some((None, 3)));
         assert_eq!(shape("a 1 2 3\nb 1 2\nc 1 2 3\n"), Some((None, 3)));
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_are_no_word_vectors() {
+    fn tables_are_not_read_as_word_vectors() {
         let vector = (0..30).map(|at| format!("0.{at}")).collect::<Vec<_>>().join(" ");
         assert!(looks(format!("the {vector}\nof {vector}\n").as_bytes()));
         assert!(looks(format!("# {vector}\n2008 {vector}\na b {vector}\n").as_bytes()));

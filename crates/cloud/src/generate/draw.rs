@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn logarithm_is_right() {
+    fn logarithm_matches_std() {
         for i in 1..5000 {
             let x = f64::from(i) * 0.000_731;
             assert!(
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn sine_and_cosine_are_right() {
+    fn sine_and_cosine_match_std() {
         for i in -5000..5000 {
             let x = f64::from(i) * 0.013;
             let (sin, cos) = sin_cos(x);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn normals_have_the_right_moments() {
+    fn normal_deviates_have_the_right_moments() {
         let mut draw = Draw::new(1);
         let n = 200_000;
         let (mut mean, mut square, mut fourth) = (0.0, 0.0, 0.0);

@@ -1,9 +1,9 @@
 //! Generated clouds: a spec and a seed give the same points everywhere.
 //!
 //! A spec is `name:key=value,…`, for instance `gaussian-mixture:n=1e6,d=3,clusters=20`; omitted keys have the
-//! defaults of the [`catalogue`]. Coordinates are rounded to f32 here, so that building a cloud loses
-//! nothing. They are computed only with +, −, ×, ÷, √ and rounding (see [`draw`]), and so do not depend on
-//! the platform's mathematical library.
+//! defaults of the [`catalogue`]. Coordinates are rounded to f32 here, so building a cloud from them is
+//! exact. They are computed only with +, −, ×, ÷, √ and rounding (see [`draw`]), and so do not depend on the
+//! platform's mathematical library.
 
 pub(super) mod draw;
 mod shapes;
@@ -268,7 +268,7 @@ fn number(text: &str) -> Option<f64> {
 }
 
 impl fmt::Display for Spec {
-    /// Writes every parameter, so that changing a default does not change the meaning.
+    /// Writes every parameter, so that a spec keeps its meaning if a default changes.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.generator.name)?;
         for (i, (parameter, value)) in self.generator.parameters.iter().zip(&self.values).enumerate() {

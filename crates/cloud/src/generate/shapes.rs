@@ -35,7 +35,7 @@ pub(super) struct Canvas<'a> {
 }
 
 impl<'a> Canvas<'a> {
-    /// A canvas with `free` bytes of memory available.
+    /// A canvas that may use `free` bytes of memory.
     pub fn new(free: u64, progress: &'a dyn Progress) -> Self {
         Self { dims: 0, rows: 0, done: 0, values: Vec::new(), free, taken: 0, progress }
     }

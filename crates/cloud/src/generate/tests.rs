@@ -23,9 +23,9 @@ fn distinct(cloud: &PointCloud) -> usize {
         .len()
 }
 
-/// The contract of [`VERSION`]: when one of these changes, raise it.
+/// If one of these fingerprints changes, raise [`VERSION`].
 #[test]
-fn a_seed_means_the_same_cloud_everywhere() {
+fn seeds_give_pinned_fingerprints() {
     let pinned = [
         ("uniform:n=1000,d=3", "8772cf7b234f5fc1db24141f292886aa"),
         ("gaussian-mixture:n=1000,d=3", "a89f604d35f77536bb5c25008db328d3"),
@@ -44,7 +44,7 @@ fn a_seed_means_the_same_cloud_everywhere() {
 }
 
 #[test]
-fn seeds_differ_and_every_generator_has_defaults() {
+fn seeds_change_the_cloud_and_every_generator_has_defaults() {
     for generator in catalogue() {
         let spec = format!("{}:n=500", generator.name);
         let (a, b) = (cloud(&spec, 0), cloud(&spec, 1));
@@ -55,7 +55,7 @@ fn seeds_differ_and_every_generator_has_defaults() {
 }
 
 #[test]
-fn specs_are_read_with_their_numbers() {
+fn specs_are_parsed() {
     let spec: Spec = "gaussian-mixture: n=1e3, d=5,spread=0.5".parse().unwrap();
     assert_eq!(
         (spec.value("n"), spec.value("d"), spec.value("clusters"), spec.value("spread")),
@@ -67,7 +67,7 @@ fn specs_are_read_with_their_numbers() {
 }
 
 #[test]
-fn nonsense_is_refused_with_what_there_is() {
+fn invalid_specs_are_refused_with_alternatives() {
     for (spec, part) in [
         ("blob", "uniform, gaussian-mixture, rounded-normal, sphere"),
         ("rounded-normal:spread=40000", "must be between"),
@@ -102,7 +102,7 @@ fn uniform_fills_the_unit_cube() {
 }
 
 #[test]
-fn a_sphere_has_radius_one() {
+fn spheres_have_radius_one() {
     for d in [2, 3, 17] {
         for point in cloud(&format!("sphere:n=1000,d={d}"), 1).points().chunks(d) {
             let radius = point.iter().map(|&x| f64::from(x).powi(2)).sum::<f64>().sqrt();
@@ -112,7 +112,7 @@ fn a_sphere_has_radius_one() {
 }
 
 #[test]
-fn clusters_have_their_spread() {
+fn clusters_have_the_requested_spread() {
     let cloud = cloud("gaussian-mixture:n=20000,d=1,clusters=1,spread=0.25", 5);
     let mean = cloud.points().iter().map(|&x| f64::from(x)).sum::<f64>() / 20000.0;
     let variance = cloud.points().iter().map(|&x| (f64::from(x) - mean).powi(2)).sum::<f64>() / 20000.0;
@@ -120,7 +120,7 @@ fn clusters_have_their_spread() {
 }
 
 #[test]
-fn rounded_normals_are_16_bit_integers_with_their_spread() {
+fn rounded_normals_are_16_bit_integers_with_the_requested_spread() {
     let narrow = cloud("rounded-normal:n=20000,d=2", 5);
     assert!(
         narrow
@@ -139,7 +139,7 @@ fn rounded_normals_are_16_bit_integers_with_their_spread() {
 }
 
 #[test]
-fn rolls_and_spirals_lie_on_their_curves() {
+fn rolls_and_spirals_satisfy_their_equations() {
     for point in cloud("swiss-roll:n=1000", 2).points().chunks(3) {
         let radius = f64::from(point[0]).hypot(f64::from(point[2]));
         assert!((1.49 * PI..=4.51 * PI).contains(&radius) && (0.0..21.0).contains(&point[1]));
@@ -152,7 +152,7 @@ fn rolls_and_spirals_lie_on_their_curves() {
 }
 
 #[test]
-fn grids_are_the_nearest_lattice() {
+fn grids_have_the_nearest_full_lattice_size() {
     for (spec, rows, last) in [
         ("grid:n=1000,d=2", 1024, 31.0),
         ("grid:n=990,d=2", 961, 30.0),
@@ -167,7 +167,7 @@ fn grids_are_the_nearest_lattice() {
 }
 
 #[test]
-fn duplicates_are_as_many_as_asked() {
+fn duplicates_have_the_requested_distinct_count() {
     for (spec, want) in [
         ("duplicates:n=10000,distinct=37", 37),
         ("duplicates:n=5,distinct=9", 5),
@@ -178,7 +178,7 @@ fn duplicates_are_as_many_as_asked() {
 }
 
 #[test]
-fn descending_descends_strictly_in_f32() {
+fn descending_distances_are_strict_in_f32() {
     for (n, d) in [(1, 2), (2, 1), (1000, 1), (200_000, 2), (30_000, 3), (20_000, 40), (3_000, 128)] {
         let cloud = cloud(&format!("descending:n={n},d={d}"), 1);
         let query = cloud.point(n - 1);
@@ -196,7 +196,7 @@ fn descending_descends_strictly_in_f32() {
 }
 
 #[test]
-fn what_is_made_beside_the_points_is_counted() {
+fn auxiliary_allocations_count_towards_the_memory_limit() {
     for (spec, bytes) in [
         ("gaussian-mixture:n=300,d=512,clusters=1e6", 4 * (300 * 512 + 512_000_000u64)),
         ("duplicates:n=1e6,d=100,distinct=1e6", 400_000_000 + 1_000_000 * 880 + 4_000_000),
@@ -213,14 +213,14 @@ fn what_is_made_beside_the_points_is_counted() {
 }
 
 #[test]
-fn cancelling_stops() {
+fn generation_can_be_cancelled() {
     let stop = std::sync::atomic::AtomicBool::new(true);
     assert!(matches!(generate("uniform:n=1e6", 0, &stop), Err(CloudError::Cancelled)));
 }
 
 proptest::proptest! {
     #[test]
-    fn any_spec_is_read_or_refused(
+    fn arbitrary_specs_round_trip_or_are_refused(
         text in "(uniform|grid|spiral|[a-z]{0,4})(:([nd]|turns|[a-z]?)\
                  (=-?[0-9_.e]{0,6})?(,|[ =:nd0-9]){0,4}){0,2}",
     ) {

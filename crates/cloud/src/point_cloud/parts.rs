@@ -50,7 +50,7 @@ impl PointCloud {
             || points.len() % dims != 0
             || (points.len() / dims) as u64 > u64::from(MAX_ROWS)
         {
-            return Err("the points are not rows of its axes");
+            return Err("the number of coordinates does not match the number of axes");
         }
         let rows = points.len() / dims;
         if !points.iter().all(|value| value.is_finite()) || !axes.iter().all(|axis| axis.origin.is_finite()) {
@@ -117,7 +117,7 @@ impl PointCloud {
         let mut before: HashMap<&str, usize> = HashMap::new();
         self.axes().iter().enumerate().all(|(axis, of)| {
             let columns = &named[of.name.as_str()];
-            // Axes that share a name usually correspond to the columns in order, but may have been selected
+            // Axes with the same name usually correspond to the columns in order, unless they were selected
             // by number.
             let first = before.entry(&of.name).or_default();
             let mut columns = columns.iter().cycle().skip(*first).take(columns.len());
@@ -135,7 +135,7 @@ impl PointCloud {
 /// Whether a coordinate may have been read from this cell.
 fn is_of(cell: &Cell, coordinate: f64) -> bool {
     match cell {
-        // The coordinate counts days or fractions of seconds; the cell does not tell which.
+        // The coordinate may count days or fractions of seconds; the cell does not determine the unit.
         Cell::Text(text) if is_moment(text) => true,
         Cell::Number(_) | Cell::Text(_) | Cell::Missing => cell.number() == Some(coordinate),
     }
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_those_of_their_rows_alone() {
+    fn records_match_only_their_own_rows() {
         for columns in ["y", "0,2", "3,2,0", "2,2", "0,3,0", "3"] {
             let (cloud, records) = towns(columns);
             assert!(cloud.was_read_from(&[2, 0, 1], &records), "{columns}");
@@ -211,7 +211,7 @@ mod tests {
         assert!(!cloud.was_read_from(&[2, 0, 1], &records), "the last bit counts");
     }
 
-    /// Whether the only value of a column may have been read from a text.
+    /// Whether a column's only value may have been read from this text.
     fn is_of_text(column: &str, value: f64, text: &str) -> bool {
         let records =
             Records { columns: vec![column.to_owned()], rows: vec![vec![Cell::Text(text.to_owned())]] };
@@ -219,13 +219,13 @@ mod tests {
     }
 
     #[test]
-    fn digits_behind_a_zero_are_numbers_here() {
+    fn codes_with_leading_zeros_match_their_number() {
         let is_of = |zip: &str| is_of_text("zip", 6484.0, zip);
         assert_eq!(["06484", "006484", "06485", "none"].map(is_of), [true, true, false, false]);
     }
 
     #[test]
-    fn dates_are_texts_of_numbers() {
+    fn date_texts_match_numeric_dates() {
         for text in ["2024-10-04", "1969-12-31T23:59:59.5Z", "+12024-10-04", "-0044-03-15T00:00:00"] {
             assert!(is_moment(text), "{text}");
         }

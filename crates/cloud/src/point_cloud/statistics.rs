@@ -11,10 +11,10 @@ use super::PointCloud;
 /// Rows sampled for the estimate.
 const SEEN: usize = 4096;
 
-/// The share of values excluded on either side.
+/// The share of values excluded at each end.
 const TAIL: f64 = 0.01;
 
-/// Margin beyond the quantiles on either side, as a share of their distance.
+/// Margin beyond each quantile, as a share of the distance between them.
 const ROOM: f64 = 0.15;
 
 /// The bulk is the whole extent unless that is wider by this factor.
@@ -74,8 +74,8 @@ pub struct Duplicates {
 }
 
 impl PointCloud {
-    /// Counts duplicates. Sorts all rows, then sorts rows that are equal after rounding by the file's values;
-    /// no others can be equal there.
+    /// Counts duplicates. Sorts all rows, then sorts runs of rows that are equal after rounding by the file's
+    /// values, because only these can be equal before rounding.
     pub fn duplicates(&self) -> Duplicates {
         let dims = self.dims();
         // -0.0 was normalised to 0.0 and nothing is NaN, so equal bits mean equal coordinates.
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_far_values_are_not_part_of_it() {
+    fn outliers_are_excluded_from_the_bulk() {
         let even: Vec<f64> = (0..1000).map(f64::from).collect();
         assert_eq!(bulk(even.clone()), [0.0, 999.0]);
         let [low, high] = bulk([even, vec![1e6, -1e6]].concat());
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn values_that_are_nearly_all_equal_keep_their_extent() {
+    fn mostly_equal_values_use_their_full_range() {
         assert_eq!(bulk(vec![3.0; 50]), [3.0, 3.0]);
         let mut values = vec![0.0; 500];
         values[7] = 9.0;
@@ -130,13 +130,13 @@ mod tests {
     }
 
     #[test]
-    fn it_is_about_the_origin() {
+    fn bulk_is_relative_to_the_origin() {
         let [low, high] = bulk((0..1000).map(|at| 5e6 + f64::from(at) * 0.1).collect());
         assert!((low + 49.95).abs() < 1e-6 && (high - 49.95).abs() < 1e-6, "{low} {high}");
     }
 
     #[test]
-    fn rounding_makes_duplicates() {
+    fn duplicates_are_counted_before_and_after_rounding() {
         let duplicates = |values: &[f64]| cloud(&["x", "y"], values.to_vec()).duplicates();
         let near = 1.0 + 1e-12;
         let found = duplicates(&[1.0, 5.0, near, 5.0, 1.0, 5.0, 1.0, 5.5, near, 5.0, 0.0, 5.0, -0.0, 5.0]);

@@ -101,7 +101,7 @@ proptest! {
 }
 
 #[test]
-fn places_are_products_with_the_basis() {
+fn projections_are_products_with_the_basis() {
     let cloud = falling(1000, 7, 0.7);
     for found in
         [Projection::pca(&cloud, 0, &Silent).unwrap(), Projection::random(&cloud, 5, &Silent).unwrap()]
@@ -127,7 +127,7 @@ fn places_are_products_with_the_basis() {
 }
 
 #[test]
-fn iterating_finds_what_the_matrix_has() {
+fn randomised_pca_matches_exact_pca() {
     let cloud = falling(3000, 200, 0.9);
     let exact = exact_pca(&cloud, &Silent).unwrap();
     let iterated = randomised_pca(&cloud, 1, &Silent).unwrap();
@@ -142,13 +142,13 @@ fn iterating_finds_what_the_matrix_has() {
 }
 
 #[test]
-fn kinds_go_by_dimension() {
+fn the_pca_method_depends_on_dimension() {
     let kind = |dims| Projection::pca(&falling(30, dims, 0.5), 0, &Silent).unwrap().kind;
     assert_eq!((kind(MAX_EXACT), kind(MAX_EXACT + 1)), (ProjectionKind::Pca, ProjectionKind::RandomisedPca));
 }
 
 #[test]
-fn any_number_of_cores_gives_the_same_bits() {
+fn results_are_identical_for_any_thread_count() {
     let cloud = falling(20_000, 9, 0.8);
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -163,7 +163,7 @@ fn any_number_of_cores_gives_the_same_bits() {
 }
 
 #[test]
-fn random_directions_follow_the_seed() {
+fn random_directions_depend_on_the_seed() {
     let cloud = falling(100, 50, 0.9);
     let of = |seed| Projection::random(&cloud, seed, &Silent).unwrap();
     assert_orthonormal(&of(1).basis);
@@ -176,7 +176,7 @@ fn random_directions_follow_the_seed() {
 }
 
 #[test]
-fn one_place_has_nothing_to_explain() {
+fn identical_points_have_no_explained_variance() {
     let cloud = cloud(5, [1.0, 2.0, 3.0, 4.0, 5.0].repeat(10));
     for found in [
         Projection::pca(&cloud, 0, &Silent).unwrap(),
@@ -191,7 +191,7 @@ fn one_place_has_nothing_to_explain() {
 }
 
 #[test]
-fn cancelling_stops() {
+fn projection_can_be_cancelled() {
     let cloud = falling(100, 4, 0.5);
     let stop = AtomicBool::new(true);
     let projection = Projection::pca(&cloud, 0, &Silent).unwrap();

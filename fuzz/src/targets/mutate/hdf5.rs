@@ -57,7 +57,7 @@ fn repair(data: &mut [u8]) {
             _ => {}
         }
     }
-    // A continuation may have a continuation; a few rounds reach all that occur in practice.
+    // Continuations may be nested; a few rounds reach all of them in practice.
     for (address, length) in continued.into_iter().take(64) {
         if let Some(end) = address.checked_add(length).and_then(|end| end.checked_sub(4)) {
             sum(data, address, end);
@@ -130,7 +130,7 @@ fn lookup3(data: &[u8]) -> u32 {
     (c ^ b).wrapping_sub(b.rotate_left(24))
 }
 
-/// Whether all checksums of a whole file equal those computed here.
+/// Whether all checksums of an undamaged file match those computed here.
 pub fn sums_are_right(data: &[u8]) -> bool {
     let mut repaired = data.to_vec();
     repair(&mut repaired);

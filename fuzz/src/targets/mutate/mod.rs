@@ -28,7 +28,7 @@ pub enum Structure {
     Las,
     /// Pages get new checksums, and the header new lengths.
     E57,
-    /// Like [`Structure::Zip`], after the byte that chooses the file of a folder.
+    /// Like [`Structure::Zip`], after a byte that selects a file of the folder.
     Folder,
 }
 

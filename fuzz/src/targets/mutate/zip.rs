@@ -21,7 +21,7 @@ pub fn damage(data: &[u8], most: usize, choice: u32, raw: &mut Raw<'_>) -> Optio
         }
         let name = member.name().ok()?.into_owned();
         let mut content = Vec::new();
-        // Keep what can be read of a damaged member.
+        // Keep the readable part of a damaged member.
         let _ = (&mut member).take(MOST).read_to_end(&mut content);
         members.push((name, content));
     }

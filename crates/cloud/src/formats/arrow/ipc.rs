@@ -1,5 +1,5 @@
-//! Arrow IPC: files (Feather version 2), whose record batches are listed in a footer, and streams, which are
-//! the same batches in sequence.
+//! Arrow IPC: files (Feather version 2), whose footer lists the record batches, and streams of the same
+//! batches.
 
 use std::fs;
 use std::io::{Read, Seek, SeekFrom};
@@ -200,8 +200,8 @@ fn rows(batch: &arrow_ipc::RecordBatch<'_>, input: &Input<'_>) -> Result<u64> {
         .map_err(|_| input.malformed("data", format!("a batch declares {} rows", batch.length())))
 }
 
-/// The record batch in a message, of rows or dictionary values. The decoder would also find one at an
-/// unexpected position and use unchecked bytes as its body.
+/// The record batch in a message, of rows or dictionary values. The decoder would also accept a batch at
+/// another position and use unchecked bytes as its body.
 fn described<'m>(message: &'m [u8], input: &Input<'_>) -> Result<arrow_ipc::RecordBatch<'m>> {
     // Newer files write a marker before the length.
     let skipped = if message.starts_with(&CONTINUED) { 8 } else { 4 };
@@ -263,7 +263,7 @@ impl Batches for File<'_, '_> {
                     }
                     goes_on = each(start, &batch)?;
                 }
-                // A dictionary stays in memory to the end, a batch does not.
+                // Unlike a batch, a dictionary stays in memory to the end.
                 self.input.release(taken);
                 if !goes_on {
                     break;
@@ -286,7 +286,7 @@ const TABLE: usize = 4;
 /// Upper bound on how often a byte is read if only lists of fields and names are shared.
 const MOST_READ: usize = 64;
 
-/// The limits for a schema, never above those of the decoder.
+/// The limits for a schema, at most those of the decoder.
 fn limits(bytes: &[u8]) -> VerifierOptions {
     let most = VerifierOptions::default();
     VerifierOptions {

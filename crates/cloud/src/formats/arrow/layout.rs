@@ -21,7 +21,7 @@ const COLUMN: u64 = 64;
 /// Maximum length in characters of a type name, which includes the types of nested fields.
 const TYPE_NAME: usize = 100;
 
-/// Rows per batch, and batches, that are searched for vectors in texts and bytes.
+/// Number of batches, and of rows in each, searched for vectors in texts and bytes.
 const SAMPLE: usize = 100;
 const MOST_BATCHES: usize = 8;
 
@@ -44,7 +44,7 @@ struct Origin {
     what: ColumnSource,
     /// Whether f32 represents its numbers exactly.
     narrow: bool,
-    /// Not a coordinate unless chosen.
+    /// An attribute: a coordinate only if selected explicitly.
     beside: bool,
     /// Unit and time zone, if the numbers are timestamps.
     moment: Option<Moment>,
@@ -320,8 +320,8 @@ impl Layout {
         Ok(())
     }
 
-    /// Writes the numbers of those columns that come from one array into `rows`; nulls leave the value
-    /// unchanged. `positions` is their range in `selected`. The error is a row of the array and the reason.
+    /// Writes the numbers of the columns that share an array into `rows`; nulls leave the value unchanged.
+    /// `positions` is their range in `selected`. The error is a row of the array and the reason.
     fn numbers(
         &self,
         array: &ArrayRef,
@@ -347,7 +347,7 @@ impl Layout {
             ColumnSource::Number => {
                 values::numbers(array, rows.iter_mut().skip(positions.start).step_by(selected.len()))
                     .map_err(|why| (0, why))?;
-                // The same column again, if it was selected twice.
+                // Fill columns that were selected twice.
                 for row in rows.chunks_exact_mut(selected.len()) {
                     let value = row[positions.start];
                     row[positions.clone()].fill(value);

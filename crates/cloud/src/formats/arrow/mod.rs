@@ -1,9 +1,9 @@
 //! Typed tables: Parquet and Arrow IPC (Feather 2), read one batch of rows at a time.
 //!
 //! Numbers are coordinates, nulls NaN. A column of lists of numbers (an embedding) becomes one column per
-//! list element, as do points and vectors in texts; one such column is the cloud unless others are selected.
-//! Strings and dictionaries of strings are categories. Dates are numbers, but individual ones are shown as
-//! dates.
+//! list element, as do points and vectors in texts; one such column is the cloud unless columns are selected
+//! explicitly. Strings and dictionaries of strings are categories. Dates are numbers, but individual ones are
+//! shown as dates.
 
 mod ipc;
 mod layout;
@@ -80,7 +80,7 @@ fn append<T: Real>(values: &mut Vec<T>, numbers: &[f64], input: &Input<'_>) -> R
     Ok(())
 }
 
-/// Maps a decoder error to ours, because its wording is for developers of decoders.
+/// Maps a decoder error to ours: the decoder's messages are not meant for users.
 fn error(input: &Input<'_>, what: &str, why: ArrowError) -> FormatError {
     if let ArrowError::IoError(_, why) = why {
         return input.io(why);
@@ -186,7 +186,7 @@ fn read_records(file: &dyn Batches, input: &Input<'_>, wanted: &[u64]) -> Result
     picked.found.values_mut().for_each(|cells| *cells = vec![Cell::Missing; columns.len()]);
     let ascending: Vec<u64> = picked.found.keys().copied().collect();
     let mut left = &ascending[..];
-    // Without readable columns nothing is read, and the file may declare rows that it does not have.
+    // Without readable columns nothing is read, so a false row count would go unnoticed.
     while let [first, ..] = *left
         && !roots.is_empty()
     {

@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_dates_and_moments() {
+    fn timestamps_format_as_iso_dates() {
         let moment = |unit, utc, value| Moment { unit, utc }.text(value);
         for (unit, utc, value, text) in [
             (Unit::Days, false, 20_000.0, "2024-10-04"),

@@ -29,7 +29,7 @@ pub(super) struct Dialect {
     pub separator: Separator,
     /// A line feed, or a carriage return in very old files.
     pub line_end: u8,
-    /// Whether the first record is only the number of the others, as in a `.pts` file.
+    /// Whether the first record is a row count, as in a `.pts` file.
     pub counted: bool,
     /// How the numbers of each column are written; empty if all are plain.
     pub notations: Vec<Notation>,
@@ -37,7 +37,7 @@ pub(super) struct Dialect {
     pub mark: Option<&'static [u8]>,
     /// Length of Excel's first line, `sep=;`, with its end.
     pub preamble: usize,
-    /// Start of the first record, if its commas and spaces between digits are ambiguous.
+    /// Byte offset of the first record, if its commas and spaces between digits are ambiguous.
     pub unclear: Option<usize>,
     /// The comments before the first record, without their marks: some writers put the column names there.
     comments: Vec<Vec<u8>>,
@@ -127,7 +127,7 @@ impl Dialect {
             Separator::Byte(b';') => "semicolons",
             Separator::Byte(b'|') => "bars",
             Separator::Byte(b',') => "commas",
-            Separator::Byte(_) => "a separator of its own",
+            Separator::Byte(_) => "custom delimiter",
             Separator::Spaces => "spaces",
         };
         let commas = if self.notations.contains(&Notation::Comma) { ", decimal commas" } else { "" };
@@ -202,7 +202,7 @@ fn choose(records: &[Census<'_>], tabs: bool) -> (Separator, bool) {
     let fields = |record: &Census<'_>, separator| {
         if let Separator::Byte(delimiter) = separator { record.count(delimiter) + 1 } else { record.words }
     };
-    // The header may lack a name for the row names, or the delimiter that ends each row.
+    // The header may lack a name for the row names, or the trailing delimiter of the rows.
     let even = |separator, slack: usize| {
         let widths = || records.iter().skip(slack).map(|record| fields(record, separator));
         let lone = slack > 0 && separator == Separator::Byte(b',') && first.count(b',') == 0;
@@ -256,7 +256,7 @@ fn commas(records: &[Census<'_>]) -> (Separator, bool) {
             _ => decimal = false,
         }
     }
-    // The second numbers of pairs would vary in length like the first ones.
+    // In pairs, the second numbers would vary in length like the first ones.
     certain |= records.len() > 7 && fractions.len() == 1 && wholes.len() > 1;
     let tuples = numeric && parts.len() == 1 && !parts.contains(&1);
     let all = |test: &dyn Fn(&[&[u8]]) -> bool| {
@@ -293,7 +293,7 @@ impl<'a> Census<'a> {
         CANDIDATES.iter().position(|&other| other == candidate).map_or(0, |at| self.counts[at])
     }
 
-    /// Whether it can be the number of other records.
+    /// Whether it can be a row count.
     fn is_count(&self) -> bool {
         self.words == 1 && self.digits
     }
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn delimiters_are_found() {
+    fn delimiters_are_detected() {
         for (text, delimiter) in [
             ("a,b\n1,2\n", b','),
             ("a\tb\n1\t2", b'\t'),
@@ -376,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_may_stand_first() {
+    fn a_leading_row_count_is_detected() {
         assert!(detect("2\n1 2 3\n4 5 6\n").counted);
         assert!(
             Dialect::detect(b"2\n", true, Hints { counted: true, ..Hints::default() }).counted
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_record_does_not_count() {
+    fn truncated_records_are_ignored() {
         assert_eq!(
             Dialect::detect(b"1;2,0\n3;4,0\n5;", false, Hints::default()).separator,
             Separator::Byte(b';')
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn names_may_stand_in_a_comment() {
+    fn column_names_are_found_in_comments() {
         let dialect = detect("# made by hand\n# lon lat\n1 2\n");
         assert_eq!(dialect.commented_names(2), Some(vec!["lon".to_owned(), "lat".to_owned()]));
         assert_eq!(dialect.commented_names(4), None);
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn commas_between_spaces_are_decimal_or_unclear() {
+    fn commas_in_space_separated_text_are_decimal_or_ambiguous() {
         for text in [
             "2,5341 5,2754 7,6099\n6,3476 2,0417 1,4577\n",
             "2,53412 5,2754\n6,3476 2,1417\n",

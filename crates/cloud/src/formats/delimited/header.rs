@@ -11,8 +11,8 @@ use crate::formats::{Input, Result};
 /// Number of records that the first one is compared with.
 const RECORDS: usize = 64;
 
-/// Minimum number of columns for 0, 1, 2, … to be a header of whole numbers. With fewer, it may just as well
-/// be a grid point.
+/// Minimum number of columns for 0, 1, 2, … to be a header of whole numbers. A shorter row may be a grid
+/// point.
 const NUMBERED: usize = 4;
 
 /// How a text begins, and additional fields in its records.
@@ -127,7 +127,7 @@ fn has_row_names(rest: &[Row], used: usize, dialect: &Dialect) -> bool {
         numbers.iter().all(|number| number.fract() == 0.0)
             && numbers.windows(2).all(|pair| fits(pair[1] - pair[0]))
     };
-    // Before a comma they may be parts of numbers: `1,5`.
+    // With commas as delimiters, whole numbers may be parts of decimals: `1,5`.
     let counts = numbers.len() == rest.len()
         && if dialect.separator == Separator::Byte(b',') {
             used > 2 && begins && by(&|step| step == 1.0)
@@ -201,7 +201,7 @@ fn is_header(first: &[Cell], rest: &[&[Cell]]) -> bool {
     if (0..first.len()).any(|at| first[at] == Cell::Text && matches!(next(at), Some(Cell::Number(_)))) {
         return true;
     }
-    // Consecutive years or indices after a name, which the next record does not continue.
+    // Consecutive years or indices after a name, if the next record does not continue them.
     let counted = |numbers: &[f64]| {
         numbers.len() > 1
             && numbers[0].fract() == 0.0
@@ -212,8 +212,8 @@ fn is_header(first: &[Cell], rest: &[&[Cell]]) -> bool {
     counted(&numbers) && !counted(&below)
 }
 
-/// Whether 0, 1, 2, … number the columns, as pandas writes them for an unnamed array, rather than being the
-/// first of a series of running numbers, combinations or permutations.
+/// Whether 0, 1, 2, … number the columns, as pandas writes them for an unnamed array. Otherwise they may
+/// begin a series of running numbers, combinations or permutations.
 fn is_numbering(width: usize, rest: &[&[Cell]]) -> bool {
     let goes_on = |record: &&[Cell]| {
         let whole = |cell: &Cell| value(Some(cell)).filter(|number| number.fract() == 0.0);
@@ -242,11 +242,11 @@ mod tests {
     }
 
     #[test]
-    fn a_first_line_that_counts_the_table_is_told_from_a_header() {
+    fn summary_lines_are_distinguished_from_headers() {
         for (text, summary) in [
             ("569,3,malignant,benign\n1,2,3,0\n4,5,6,1\n", true),
             ("3,4,one,two,three\n1,2,3,4,0\n5,6,7,8,1\n", true),
-            // A different width, text below, no names, and nothing below.
+            // A different width, text below, no class names, and no data below.
             ("569,3,malignant,benign\n1,2,3\n", false),
             ("569,3,malignant,benign\n1,2,3,a\n", false),
             ("569,3\n1,2,3,4\n", false),
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_labelled_points_are_told_apart() {
+    fn headers_are_distinguished_from_labelled_points() {
         for (text, header) in [
             ("a,b\n1,2\n", true),
             ("a,b\nc,d\n", true),
@@ -311,7 +311,7 @@ mod tests {
         }
     }
     #[test]
-    fn names_of_rows_are_told_from_a_column_too_many() {
+    fn row_names_are_distinguished_from_extra_columns() {
         for (text, row_names, width) in [
             ("\"x\" \"y\" \"z\"\n\"1\" 2.5 5.2 7.6\n\"2\" 6.3 2.0 0.4\n", true, 4),
             ("x,y\nA,1,2\nB,3,4\n", true, 3),
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn delimiters_at_line_ends_make_no_columns() {
+    fn trailing_delimiters_do_not_add_columns() {
         for (text, width, trailing) in [
             ("x,y\n1,2,\n3,4,\n", 2, true),
             ("x,y,\n1,2,\n3,4,\n", 2, true),
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn units_are_told_from_a_damaged_record() {
+    fn unit_lines_are_distinguished_from_damaged_records() {
         for (text, units) in [
             ("x,y,z\nm,m,m\n1,2,3\n", true),
             ("t,v\n[s],[m/s]\n1,2\n", true),

@@ -2,7 +2,7 @@
 //!
 //! A record is a line, or several if a quoted field contains line ends. Blank lines and lines that begin with
 //! `#` are not records. A column is numeric if every field that is not empty (or NA, NaN, null, none) parses
-//! as a number, in the one notation that all of its numbers fit.
+//! as a number, in a single notation that fits all its numbers.
 
 mod dialect;
 mod header;
@@ -20,7 +20,7 @@ use text::Text;
 /// Number of records after which columns that turned out to be text no longer take memory.
 const SETTLED: u64 = 1024;
 
-/// Number of records used to classify columns that are not read as text, if the user did not choose.
+/// Number of records in which unread columns are checked for text, if no columns were selected.
 const TOLD: u64 = 100;
 
 pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {

@@ -8,7 +8,7 @@ use crate::formats::{Input, Result};
 /// How the numbers of a column are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Notation {
-    /// As in programming languages.
+    /// A decimal point and no thousands separators, as in programming languages.
     #[default]
     Plain,
     /// With a decimal point, as [`number`] reads them.
@@ -35,7 +35,7 @@ impl Notation {
     }
 }
 
-/// Whether the choice of decimal mark changes the value, as in `1,234`.
+/// Whether both decimal marks are possible and give different values, as in `1,234`.
 fn is_ambiguous(field: &[u8]) -> bool {
     matches!((number(field, '.'), number(field, ',')), (Some(point), Some(comma)) if point != comma)
 }
@@ -65,7 +65,7 @@ impl Tally {
             _ => return,
         };
         let point = plain.or_else(|| number(field, '.'));
-        // In most columns the first number rules a comma out.
+        // In most columns the first number rules out decimal commas.
         let comma = if plain.is_none() || self.comma { number(field, ',') } else { None };
         if point.is_none() && comma.is_none() {
             // The first record may be a header.
@@ -79,8 +79,7 @@ impl Tally {
         self.ambiguous |= point.is_some() && comma.is_some() && point != comma;
     }
 
-    /// Whether some numbers need another notation. A damaged number or a repeated header does not turn the
-    /// column into text.
+    /// Whether some numbers are not plain. A damaged number or a repeated header does not count.
     fn is_other(&self) -> bool {
         self.other && self.numbers >= self.texts
     }
@@ -121,7 +120,7 @@ pub(super) fn detect(text: &[u8], dialect: &Dialect, input: &Input<'_>) -> Resul
     Ok(columns.iter().map(|column| column.notation(commas)).collect())
 }
 
-/// Whether a byte could belong to a number that is not plain; most texts have none.
+/// Whether any byte could belong to a number that is not plain. Most texts have none.
 fn is_suspicious(text: &[u8], separator: Separator) -> bool {
     let (by_comma, by_spaces) = (separator == Separator::Byte(b','), separator == Separator::Spaces);
     let odd = |pair: &[u8]| match pair[1] {
@@ -143,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_column_has_the_notation_that_all_of_its_numbers_fit() {
+    fn a_column_uses_the_notation_that_fits_all_its_numbers() {
         for (text, notations) in [
             ("a;b\n1,5;2\n", &[Comma, Plain][..]),
             ("1,5;2,25\n", &[Comma, Comma]),
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_field_is_read_in_the_notation_of_its_column() {
+    fn fields_are_parsed_in_their_columns_notation() {
         for (field, comma, point, doubtful) in [
             ("1,5", Cell::Number(1.5), Cell::Text, Cell::Text),
             (" -0,25 ", Cell::Number(-0.25), Cell::Text, Cell::Text),
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_texts_are_looked_through_once() {
+    fn plain_numbers_are_recognised_by_the_quick_scan() {
         for text in ["x,y\n1.5,-2e5\n3,4.25\n", "1.2,3.4,5.6\n", "id,d2\n1, 2\n"] {
             assert!(!is_suspicious(text.as_bytes(), Separator::Byte(b',')), "{text:?}");
         }

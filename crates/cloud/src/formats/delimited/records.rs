@@ -29,8 +29,8 @@ pub(super) struct Quoted<R> {
     parser: csv_core::Reader,
     /// An additional comment mark besides `#`, which the parser skips.
     mark: Option<&'static [u8]>,
-    /// The unquoted fields of the current record, concatenated, and the end of each; both buffers have spare
-    /// capacity.
+    /// The unquoted fields of the current record, concatenated, and the end of each. Both vectors are longer
+    /// than their used part.
     fields: Vec<u8>,
     ends: Vec<usize>,
     count: usize,
@@ -38,7 +38,7 @@ pub(super) struct Quoted<R> {
     start: u64,
     next: u64,
     ended: bool,
-    /// Whether the end of the last line was given to the parser.
+    /// Whether the parser has received the final line end.
     closed: bool,
     /// Whether the text ended within the quotes of the current record.
     unclosed: bool,
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blanks_separate_and_quotes_hold() {
+    fn spaces_separate_fields_except_within_quotes() {
         let line = b"  a\t12  \"b c\" \"open d\r\n";
         let mut fields = Vec::new();
         split_spaces(line, &mut fields);
@@ -282,7 +282,7 @@ mod tests {
         assert_eq!(fields, [&b"a"[..], b"12", b"b c", b"\"open", b"d"]);
     }
     #[test]
-    fn another_text_takes_no_more_memory() {
+    fn restarting_a_reader_does_not_claim_more_memory() {
         let line = [&b"1"[..]; 3000].join(&b' ');
         for separator in [Separator::Byte(b' '), Separator::Spaces] {
             with_input(1 << 17, |input| {

@@ -31,7 +31,7 @@ pub(super) struct Text<R> {
     pub format: String,
     /// The columns of the text.
     pub columns: Vec<SheetColumn>,
-    /// Text columns that contain vectors; the columns of their elements follow the text's own.
+    /// Text columns that contain vectors. The columns of their elements are appended to the text's columns.
     pub vectors: Vec<Vector>,
     /// Columns with text at the beginning, ascending.
     pub texts: Vec<usize>,
@@ -43,7 +43,8 @@ pub(super) struct Text<R> {
     pub rows: u64,
     /// The number of records declared by the first line.
     promised: Option<u64>,
-    /// Whether the first line declared a count; each further scan in the file may then begin with one.
+    /// Whether the first line declared a count. Each further scan in the file may then begin with a count,
+    /// too.
     counted: bool,
     /// Whether a record may have blank fields after its columns.
     trailing: bool,
@@ -84,7 +85,7 @@ impl<'a> Text<Stream<'a>> {
         }
         sample.drain(..dialect.preamble);
         if !whole {
-            // The last record of the sample is complete, and with a long header at least the first one.
+            // Complete the last record of the sample, which may be the first if the header is long.
             input.read_line(&mut *stream, dialect.line_end, &mut sample)?;
         }
         let base = dialect.preamble as u64;
@@ -220,8 +221,8 @@ impl<R: BufRead> Text<R> {
     /// Advances to the next data record; false at the end.
     ///
     /// # Errors
-    /// [`FormatError::Malformed`] for a record with a different number of fields, and at the end if there are
-    /// not as many records as declared.
+    /// [`FormatError::Malformed`] for a record with a different number of fields, and at the end if the
+    /// number of records differs from the declared one.
     pub fn advance(&mut self, input: &Input<'_>) -> Result<bool> {
         loop {
             if !std::mem::take(&mut self.pending) && !self.records.advance(input)? {
@@ -256,7 +257,7 @@ impl<R: BufRead> Text<R> {
         }
     }
 
-    /// Whether the current record declares the length of another scan after all previous ones.
+    /// Whether the current record is the row count of another scan.
     fn next_scan(&mut self) -> bool {
         let due = self.promised.map_or(self.counted, |promised| promised == self.rows);
         if !due || self.records.len() != 1 || self.columns.len() == 1 {
@@ -301,8 +302,8 @@ impl<R: BufRead> Text<R> {
     }
 }
 
-/// The vectors in the text columns of a sample, after skipping `passed` records, and whether the skipped ones
-/// contain vectors themselves.
+/// The vectors in the text columns of a sample after `passed` records, and whether the skipped records
+/// contain vectors.
 fn vectors(
     mut records: Records<impl BufRead>,
     dialect: &Dialect,
@@ -335,7 +336,7 @@ fn vectors(
     Ok((found, begins))
 }
 
-/// Whether a text begins like an Esri grid, which has heights without coordinates.
+/// Whether a text begins like an Esri grid, which stores heights but no coordinates.
 fn is_grid(sample: &[u8]) -> bool {
     let mut words = cell::words(sample).map(<[u8]>::to_ascii_lowercase);
     words.next().as_deref() == Some(b"ncols")
@@ -356,7 +357,7 @@ fn check_encoding(sample: &[u8], input: &Input<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Names unnamed columns: like [`crate::Column::unnamed`] if all are unnamed, single ones by their index.
+/// Names unnamed columns: like [`crate::Column::unnamed`] if all are unnamed, otherwise by index.
 fn named(names: Option<Vec<String>>, width: usize) -> Vec<SheetColumn> {
     match names {
         None => SheetColumn::unnamed(width),
@@ -391,8 +392,8 @@ fn usual_names(extension: &str, width: usize) -> Option<Vec<String>> {
 /// The 1-based line of the record at a byte offset, or after it if blank lines and comments precede the
 /// record.
 ///
-/// With two-byte line ends, the reader reports the offset of the second byte, so use the line whose content
-/// continues past that offset.
+/// With two-byte line ends, the reader reports the offset of the second byte, so find the line with content
+/// after that offset.
 fn line_of(start: u64, dialect: &Dialect, input: &Input<'_>) -> Result<u64> {
     let (mut stream, _) = unpacked::text(input)?;
     let mut before = 0;

@@ -27,7 +27,7 @@ pub(super) fn claim(scan: &PointCloud, input: &Input<'_>) -> Result<u64> {
         Err(why) => return Err(input.io(why)),
     }
     let bytes = queues.most.saturating_mul(GROWING * size_of::<RecordValue>() as u64);
-    input.claim(bytes, "values of points whose other values follow")?;
+    input.claim(bytes, "buffered values of incomplete points")?;
     Ok(bytes)
 }
 
@@ -49,7 +49,7 @@ impl Queues {
         Self { bits: vec![0; widths.len()], widths, points: 0, most: 0 }
     }
 
-    /// Reads packets as the decoder does, until all points are complete.
+    /// Reads packets like the decoder, until all points are complete.
     fn fill(&mut self, pages: &mut Pages, scan: &PointCloud, input: &Input<'_>) -> io::Result<()> {
         pages.seek(scan.file_offset);
         let section: [u8; 32] = pages.read()?;
@@ -90,7 +90,7 @@ impl Queues {
 
     /// Removes the points that a packet has completed.
     fn take(&mut self, input: &Input<'_>) -> Result<()> {
-        // Attributes without bits have as many values as the others.
+        // Attributes without bits never limit the number of complete points.
         let values =
             || self.bits.iter().zip(&self.widths).filter_map(|(bits, &width)| bits.checked_div(width));
         let (least, most) = (values().min().unwrap_or(0), values().max().unwrap_or(0));
@@ -223,9 +223,9 @@ struct Tag {
 }
 
 impl Tag {
-    /// Reads a tag; with too many attributes, only its beginning.
+    /// Reads a tag. Stops early if it has too many attributes.
     fn of(text: &[u8]) -> Self {
-        // An attribute's name lies between the previous value and its `=`, so each byte is read once.
+        // Search for a name only between the previous value and `=`, so that each byte is read once.
         let (mut tag, mut quote, mut name) = (Self::default(), None, 0);
         for (at, &byte) in text.iter().enumerate() {
             match (quote, byte) {

@@ -1,8 +1,7 @@
 //! E57 laser scans: x, y and z of one scan, in the frame of the file, and the other attributes of its points.
 //!
-//! Spherical coordinates are converted to Cartesian, and the scan's pose is applied. Points that the scanner
-//! marks as invalid, or for which it knows only the direction, are rows of NaN. Each scan of a file is an
-//! [`Entry`].
+//! Spherical coordinates are converted to Cartesian, and the scan's pose is applied. Invalid points, and
+//! points with only a direction, are rows of NaN. Each scan of a file is an [`Entry`].
 
 mod check;
 
@@ -21,14 +20,14 @@ use super::{
 /// Approximate memory per byte of XML.
 const XML: u64 = 8;
 
-/// Rejects a file that does not end with a whole page, which the decoder reports as truncated.
+/// Rejects a file that does not end with a whole page. The decoder would always report it as truncated.
 fn check_pages(input: &Input<'_>) -> Result<()> {
     let behind = input.size % check::PAGE;
     if behind == 0 {
         return Ok(());
     }
     let why = format!(
-        "{behind} bytes follow the last page of {} bytes: it is cut short, or something was added to it",
+        "{behind} bytes follow the last page of {} bytes: the file is truncated, or data was appended",
         check::PAGE
     );
     Err(input.malformed("E57", why))
@@ -194,7 +193,7 @@ fn check_scan(scan: &PointCloud, input: &Input<'_>) -> Result<()> {
     }
     let bits: u64 = scan.prototype.iter().map(|record| bits(&record.data_type)).sum();
     if bits == 0 && scan.records > 0 {
-        return Err(input.unsupported("points that are all the same", "nothing of them is stored"));
+        return Err(input.unsupported("points that are all the same", "the scan stores only constants"));
     }
     if scan.records.saturating_mul(bits) > input.size.saturating_mul(8) {
         return Err(input.malformed(
@@ -217,7 +216,7 @@ fn bits(kind: &RecordDataType) -> u64 {
     }
 }
 
-/// A column of the sheet and the attributes that it is read from.
+/// A column of the sheet and the attributes it is read from.
 struct Cell {
     name: String,
     from: Origin,
@@ -352,7 +351,7 @@ mod tests {
     use ::e57::Record;
 
     #[test]
-    fn promises_are_held_against_the_size_of_the_file() {
+    fn declared_sizes_are_checked_against_the_file_size() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), [0; 100]).unwrap();
         let input = Input::new(file.path(), &Silent).unwrap();
@@ -370,9 +369,9 @@ mod tests {
             error(64, i64::MAX, u64::MAX),
             format!("cut short: the file is too small for the declared {} points", u64::MAX)
         );
-        // Values without bits would be produced without end.
-        assert_eq!(error(3, 5, 1), "points that are all the same: nothing of them is stored");
-        assert_eq!(error(0, 5, 1), "points that are all the same: nothing of them is stored");
+        // Values without bits could be repeated without end.
+        assert_eq!(error(3, 5, 1), "points that are all the same: the scan stores only constants");
+        assert_eq!(error(0, 5, 1), "points that are all the same: the scan stores only constants");
         assert_eq!(error(3, 5, 0), "");
         assert_eq!(
             error(65, 6, 1),

@@ -98,8 +98,8 @@ impl Guess {
     }
 
     /// `id (id), price, size (other numbers)`: the other numeric columns by role. Text columns are included
-    /// if no heading decided and there are as many of them as searched columns, because one may be the
-    /// intended one.
+    /// if the headings did not decide and at least as many text columns as searched columns exist, because a
+    /// text column may be the intended one.
     pub(super) fn others(&self) -> String {
         let texts = self.columns.iter().filter(|column| column.role == Role::Text).count();
         let texts = matches!(self.reason, Reason::AllNumeric | Reason::Values)
@@ -133,8 +133,8 @@ impl Guess {
         names.map_or_else(|| ranges(columns), |names| names.join(","))
     }
 
-    /// Columns without missing values to select instead of the current ones, for which `kept` of `rows` rows
-    /// are complete: those named by headings or, if most rows would be lost, all that are complete.
+    /// Columns without missing values to select instead of the current ones, which are complete in `kept` of
+    /// `rows` rows. Offered if no current column has missing values, or if most rows would be lost.
     pub fn whole(&self, kept: u64, rows: u64) -> Option<String> {
         let whole: Vec<usize> =
             self.taken.iter().copied().filter(|&at| self.columns[at].holes == Some(0)).collect();
@@ -177,7 +177,7 @@ impl Sheet {
         };
         let named = || {
             let numbers = headings(false).map(|found| found.columns);
-            // Texts with degrees, minutes and seconds are still a position, so do not search other numbers
+            // Texts with degrees, minutes and seconds are still a position; do not search other numbers
             // instead.
             let texts =
                 || headings(true).filter(|found| found.space != Space::Flat).map(|found| found.columns);
@@ -201,7 +201,7 @@ impl Sheet {
             (named, Reason::Names)
         } else {
             self.tell_apart(&read(&mut numeric.iter().copied()), &mut roles);
-            // Includes numbers with a stray text, which is an error rather than one dimension less.
+            // Includes columns with a stray text. That is an error and must not silently drop a dimension.
             let coordinates: Vec<usize> = numeric
                 .iter()
                 .copied()
@@ -241,7 +241,7 @@ impl Sheet {
         Guess { columns, taken, usual, reason, unnamed }
     }
 
-    /// The role of a column by its content alone: numbers are coordinates, if there are enough of them.
+    /// The role of a column by its content alone. Numbers are coordinates unless most are missing.
     fn found(&self, at: usize, holes: Option<u64>) -> Role {
         match self.columns[at].kind {
             ColumnKind::Text => Role::Text,
@@ -305,7 +305,7 @@ fn holes_of<T: Real>(values: &[T], width: usize) -> Vec<u64> {
     let chunk = (CHUNK / width.max(1)).max(1) * width.max(1);
     let of_chunk = |values: &[T]| {
         let mut holes = vec![0; width];
-        // Most chunks have none and are skipped without counting by column.
+        // Most chunks contain only finite values and need no counting by column.
         if values.iter().any(|value| !value.get().is_finite()) {
             for row in values.chunks_exact(width) {
                 row.iter()

@@ -9,7 +9,7 @@ const LABELS: &str = "label labels class target species category classification 
 const IDS: &str =
     "id ids rowid uuid zip zipcode postcode fips geoid objectid fid gid uid pid ogc rownum rownumber";
 
-/// Words of ids and of measures: a `row_index` counts rows, an `air_quality_index` does not.
+/// Words that occur in ids and in measures: `row_index` is an id, `air_quality_index` is not.
 const NUMBERS: &str = "index idx serial";
 
 /// Words in headings of times.
@@ -47,7 +47,7 @@ impl Heading {
     }
 }
 
-/// Whether a first column is the index of a data frame, which has no name or a generated one.
+/// Whether a name is a placeholder, as for the unnamed index of a data frame.
 fn is_unnamed(name: &str) -> bool {
     name == "d0" || name.to_ascii_lowercase().starts_with("unnamed:")
 }
@@ -75,8 +75,8 @@ pub(super) struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// The role of each column. A label has a label heading and few whole values. Without headings it is the
-    /// first or last column, with whole numbers 0 to m or 1 to m that all occur, while the other columns have
+    /// The role of each column. A label has a label heading and few whole values. Without headings, a label
+    /// is the first or last column if its values are exactly 0 to m or 1 to m, and the other columns have
     /// different ranges. An id has an id heading and whole values, or is an unnamed first column with a
     /// unique whole number per row. A time has a time heading, or is a first column without headings. Without
     /// headings, colours or normals may follow a position.
@@ -129,8 +129,7 @@ impl Columns<'_> {
     /// Marks the columns after a three-column position if they include colours (0 to 255) or unit vectors:
     /// normals, or the quaternions of a trajectory.
     ///
-    /// Only for tables as narrow as scans with few other columns, because pixels and hillshades are not
-    /// colours.
+    /// Only for tables that are as narrow as scans, because pixels and hillshades are not colours.
     fn find_position(&self, roles: &mut [Role]) {
         /// A position, a colour, a direction and a few others.
         const WIDEST: usize = 13;
@@ -170,7 +169,7 @@ impl Columns<'_> {
         }
     }
 
-    /// Whether three columns are whole numbers from 0 to 255 that use a good part of that range.
+    /// Whether three columns are whole numbers from 0 to 255 that cover much of that range.
     fn are_colors(&self, from: usize) -> bool {
         if from + 3 > self.names.len() {
             return false;
@@ -199,8 +198,8 @@ impl Columns<'_> {
             && nonzero >= FEW_ROWS
     }
 
-    /// Whether a column counts seconds since 1970, or thousandths, millionths or billionths of them, or holds
-    /// dates such as 20240131. `rises` requires that it never decreases.
+    /// Whether a column counts seconds, milli-, micro- or nanoseconds since 1970, or holds dates such as
+    /// 20240131. `rises` requires that it never decreases.
     fn is_time(&self, column: usize, rises: bool) -> bool {
         /// From 1973 to 2096.
         const SECONDS: std::ops::Range<f64> = 1e8..4e9;
@@ -248,7 +247,7 @@ impl Columns<'_> {
         (1..self.rows).all(|row| (self.value)(row, column) == (self.value)(row - 1, column) + 1.0)
     }
 
-    /// Whether at least half of the other columns have the same extent, so that it is one of them.
+    /// Whether at least half of the other columns have the same range, as pixels do.
     fn is_like_others(&self, column: usize) -> bool {
         let extent = |column: usize| {
             let values = self.spread().map(|row| (self.value)(row, column));
@@ -296,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_without_a_heading_is_the_last_column() {
+    fn a_trailing_column_of_digits_is_a_label() {
         // Pixels from 0 to 16, and a digit.
         let names = ["d0", "d1", "d2", "d3"];
         let digits = roles(&names, 200, |row, column| {
@@ -304,23 +303,27 @@ mod tests {
         });
         assert_eq!(digits, [Coordinate, Coordinate, Coordinate, Label]);
         let pixels = roles(&names, 200, |row, column| ((row * 7 + column) % 17) as f64);
-        assert_eq!(pixels, [Coordinate; 4], "the last is like the others");
+        assert_eq!(pixels, [Coordinate; 4], "the last column resembles the others");
         let binary = roles(&names, 200, |row, column| ((row >> column) % 2) as f64);
         assert_eq!(binary, [Coordinate; 4]);
     }
 
     #[test]
-    fn numbers_that_count_the_rows_are_ids() {
+    fn consecutive_row_numbers_are_ids() {
         let table = |row: usize, column: usize| {
             if column == 2 { 100_001.0 + row as f64 } else { (row as f64 * 0.37).sin() }
         };
         assert_eq!(roles(&["d0", "d1", "d2"], 50, table), [Coordinate, Coordinate, Id]);
-        assert_eq!(roles(&["a", "b", "t"], 50, table), [Coordinate; 3], "with headings they have to say so");
-        assert_eq!(roles(&["d0", "d1", "d2"], 9, table), [Coordinate; 3], "of few rows it is chance");
+        assert_eq!(
+            roles(&["a", "b", "t"], 50, table),
+            [Coordinate; 3],
+            "with headings, an id needs an id heading"
+        );
+        assert_eq!(roles(&["d0", "d1", "d2"], 9, table), [Coordinate; 3], "too few rows to infer");
     }
 
     #[test]
-    fn headings_say_what_a_column_is() {
+    fn headings_determine_column_roles() {
         let third = |row: usize, column: usize| if column < 2 { row as f64 * 0.5 } else { (row % 3) as f64 };
         let halves = |row: usize, _: usize| row as f64 * 0.5;
         let with_holes =
@@ -357,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn the_index_of_a_data_frame_is_an_id() {
+    fn data_frame_indices_are_ids() {
         let table = |row: usize, column: usize| {
             if column == 0 { row as f64 } else { (row * (7 + column) % 5) as f64 }
         };
@@ -374,11 +377,11 @@ mod tests {
                 "{first} repeats"
             );
         }
-        assert_eq!(roles(&["time", "a", "b"], 4, table), [Coordinate; 3], "it has a name");
+        assert_eq!(roles(&["time", "a", "b"], 4, table), [Coordinate; 3], "the index column is named");
     }
 
     #[test]
-    fn times_with_a_heading_are_told_by_their_values() {
+    fn time_columns_are_confirmed_by_their_values() {
         let since = |start: f64, step: f64| {
             move |row: usize, column: usize| {
                 if column == 1 { start - row as f64 * step } else { row as f64 * 0.5 }
@@ -398,7 +401,7 @@ mod tests {
         assert_eq!(
             roles(&["a", "date", "b"], 60, since(20_240_130.0, 1.0)),
             [Coordinate; 3],
-            "there is no 20240099"
+            "20240099 is not a date"
         );
         assert_eq!(
             roles(&["a", "time", "b"], 30, since(2.5, 0.1)),
@@ -409,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn colors_normals_times_and_indices_beside_a_position_without_headings_are_told_by_value() {
+    fn roles_of_unnamed_columns_after_a_position_are_inferred_from_values() {
         use super::Role::{Color, Direction, Other, Time};
         let place = |row: usize, column: usize| (row as f64 * 0.37 + column as f64).sin() * 10.0;
         let color = |row: usize, column: usize| ((row * 37 + column * 91) % 256) as f64;
@@ -446,11 +449,11 @@ mod tests {
         };
         assert_eq!(roles(&wide[..12], 40, hillshade), [Coordinate; 12], "too many others for a scan");
         let gaps = |row: usize, column: usize| if column == 0 { f64::NAN } else { place(row, column) };
-        assert_eq!(of(3, &gaps), [Coordinate; 3], "no value is seen");
+        assert_eq!(of(3, &gaps), [Coordinate; 3], "all sampled values are missing");
     }
 
     #[test]
-    fn names_that_a_reader_made_up_say_nothing() {
+    fn generated_column_names_are_ignored() {
         let table = |row: usize, column: usize| {
             if column == 2 { (row % 3) as f64 } else { (row * (7 + column) % 50) as f64 * 0.5 }
         };

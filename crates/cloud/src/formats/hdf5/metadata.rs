@@ -50,7 +50,7 @@ fn named(path: &str) -> String {
 struct Walk<'w, 'i> {
     file: &'w Hdf5File,
     input: &'w Input<'i>,
-    /// The addresses of the groups around the current one, and its own.
+    /// The addresses of the current group and those around it.
     above: Vec<u64>,
     /// The addresses of all groups found so far.
     seen: HashSet<u64>,
@@ -93,8 +93,8 @@ impl Walk<'_, '_> {
             let inner = group.group(&name).map_err(|why| error(self.input, &named(&path), why))?;
             // Links between groups may form a cycle.
             let followed = self.above.len() < MAX_HDF5_DEPTH && !self.above.contains(&inner.address());
-            // The number of groups is limited by the file size, but paths to them multiply: 14 groups of 4
-            // links give 268 million.
+            // The file size limits the number of groups, but not the number of paths to them: 14 groups of 4
+            // links give 268 million paths.
             self.again += usize::from(!self.seen.insert(inner.address()) || !followed);
             if self.again > MAX_LISTED_AGAIN {
                 let why =
@@ -108,7 +108,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Checks a group's header before the decoder looks for its members; returns whether their names are
+    /// Checks a group's header before the decoder reads its members. Returns whether their names must be
     /// sorted, as in a symbol table.
     fn header(&self, group: &Group, path: &str) -> Result<bool> {
         let header =
@@ -119,7 +119,9 @@ impl Walk<'_, '_> {
             .iter()
             .any(|message| matches!(message, HdfMessage::Dataspace(_) | HdfMessage::DataLayout(_)))
         {
-            return Err(self.input.malformed(named(path), "its header is also that of a data set"));
+            return Err(self
+                .input
+                .malformed(named(path), "its header describes both a group and a data set"));
         }
         let links = header.messages.iter().filter(|message| matches!(message, HdfMessage::Link(_))).count();
         if links > MAX_HDF5_LINKS {
@@ -154,12 +156,12 @@ impl Walk<'_, '_> {
     }
 }
 
-// Cross-checks redundant metadata of a data set. Only the newest versions of the format have checksums; in
-// others, a flipped bit shows as a contradiction.
+// Cross-checks redundant metadata of a data set. Only the newest versions of the format have checksums. In
+// older ones, a flipped bit can only be detected by a contradiction.
 
 /// Maximum levels of a chunk index; each multiplies the chunks by 32 or more.
 const MAX_LEVELS: u8 = 12;
-/// Bytes of memory for each chunk of an index that is checked.
+/// Memory per chunk while checking an index, in bytes.
 const OF_CHUNK: u64 = 64;
 
 /// Rejects a data set whose metadata contradicts itself. `what` names it.
@@ -204,7 +206,7 @@ pub(super) fn check(
                     product.saturating_mul(size.div_ceil((*chunk).max(1)))
                 });
                 let claimed = grid.min(input.size / 32).saturating_mul(OF_CHUNK);
-                input.claim(claimed, "the index of chunks")?;
+                input.claim(claimed, "the chunk index")?;
                 let index = Index {
                     file,
                     set,
@@ -220,7 +222,7 @@ pub(super) fn check(
                 input.release(claimed);
                 checked
             }
-            // Indexes of the newer versions have checksums.
+            // Newer versions of the index have checksums.
             DataLayout::Chunked { .. } => Ok(()),
         }
         .map_err(failed)?;
@@ -259,7 +261,7 @@ fn is_standard(set: &Dataset, number: Number) -> Result<(), Error> {
 /// A chunk's size in the file, its filter mask, and its position in the data, in elements.
 type Key = (u32, u32, Vec<u64>);
 
-/// An index of chunks without checksums: a tree whose leaves have the chunks in order.
+/// A chunk index without checksums: a tree with the chunks in order in its leaves.
 struct Index<'a> {
     file: &'a Hdf5File,
     set: &'a Dataset,
@@ -283,7 +285,7 @@ impl Index<'_> {
             return Ok(());
         }
         let (_, (size, ..)) = self.node(address, MAX_LEVELS)?;
-        require(size == 0, || "its index of chunks ends before the last of them".to_owned())?;
+        require(size == 0, || "its chunk index ends before the last chunk".to_owned())?;
         self.stored.sort_unstable();
         let end = self.file.storage().len();
         let ends = self.stored.iter().skip(1).map(|&(start, _)| start).chain([end]);
@@ -316,7 +318,7 @@ impl Index<'_> {
             }
             let (first, after) = self.node(child, levels - 1)?;
             require(keys[at] == first && keys[at + 1] == after, || {
-                "two levels of its index of chunks differ".to_owned()
+                "two levels of its chunk index differ".to_owned()
             })?;
         }
         Ok((keys[0].clone(), keys[used].clone()))
@@ -335,7 +337,7 @@ impl Index<'_> {
         })?;
         let raw =
             self.sizes.iter().fold(self.number.size() as u64, |product, &size| product.saturating_mul(size));
-        // Whether one of these filters is skipped or used.
+        // Whether one of these filters is skipped or used by this chunk.
         let any = |skipped: bool, is: &dyn Fn(u16) -> bool| {
             self.filters
                 .iter()

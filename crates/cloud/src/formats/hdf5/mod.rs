@@ -31,7 +31,7 @@ use crate::table::{Real, Values, with_values};
 
 /// LZF's identifier in the HDF Group's filter registry.
 const LZF_FILTER: u16 = 32000;
-/// Bytes that a chunk may have besides its values before decompression: a checksum.
+/// Maximum bytes of an unpacked chunk besides its values: a checksum.
 const CHECKSUM: u64 = 4;
 /// Bytes read at a time, or one row of chunks if that is larger.
 const CHUNK: u64 = 1 << 22;
@@ -64,7 +64,7 @@ fn open(input: &Input<'_>) -> Result<(Hdf5File, Arc<AtomicU64>)> {
     let storage = FileStorage::open(&input.path).map_err(|why| error(input, "HDF5", why))?;
     let file = Hdf5File::from_storage_with_options(Arc::new(storage), options)
         .map_err(|why| error(input, "HDF5", why))?;
-    // In a truncated file, missing data could be read as other data or as fill values.
+    // In a truncated file, missing data could be read as fill values or as data of another set.
     let promised = file.superblock().eof_address;
     if promised > input.size && promised != u64::MAX {
         return Err(
@@ -96,7 +96,7 @@ fn error(input: &Input<'_>, what: &str, why: Error) -> FormatError {
             );
             input.unsupported(format!("{what}: compression"), why)
         }
-        // The decoder reports unsupported features with these words.
+        // The decoder reports unsupported features only by this wording.
         why if why.to_string().starts_with("unsupported") => input
             .unsupported(what, format!("not supported ({why}); write it as .npy, or with h5repack IN OUT")),
         why => input.malformed(what, format!("it cannot be decoded ({why})")),
@@ -139,7 +139,7 @@ struct Chosen {
     what: String,
 }
 
-/// The named or the obvious data set, with its handle if it can be read.
+/// The named data set, or the obvious one, with its handle if it can be read.
 fn find(file: &Hdf5File, input: &Input<'_>) -> Result<(Entry, Option<Dataset>)> {
     let DataSets { mut parts, mut sets, states, more } = metadata::list(file, input)?;
     if more {
@@ -179,9 +179,7 @@ fn choose(input: &Input<'_>) -> Result<Chosen> {
     if *width > MAX_COLUMNS as u64 {
         return Err(input.unsupported(
             what,
-            format!(
-                "the most columns that are read are {MAX_COLUMNS}, and it has {width}; is it transposed?"
-            ),
+            format!("it has {width} columns; at most {MAX_COLUMNS} are supported; is it transposed?"),
         ));
     }
     input.check_shape(*rows, *width)?;
@@ -249,7 +247,7 @@ impl Chosen {
         Ok(made)
     }
 
-    /// Bytes needed for this: the chunks with the rows, the stored numbers, and the decoded numbers.
+    /// Bytes needed by [`Self::rows`]: the chunks with the rows, the stored numbers, and the decoded numbers.
     fn taken(&self, rows: &std::ops::Range<u64>) -> u64 {
         let along = chunk_rows(&self.set);
         let chunks = rows.end.div_ceil(along) - rows.start / along;
@@ -280,7 +278,7 @@ fn read_part(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut selected = want.resolve(&columns, input)?;
     let mut values = Values::new(number.fits_f32());
     let read = if matches!(want, Want::Everything) {
-        // Only the ranges are needed.
+        // Descriptions need only the ranges.
         selected.clear();
         let mut ranges = vec![Range::default(); width as usize];
         let mut take = |numbers: &[Value]| {
@@ -411,7 +409,7 @@ mod tests {
     use crate::formats::lzf::tests::pack;
 
     #[test]
-    fn chunks_unpack_to_what_they_declare() {
+    fn chunks_unpack_up_to_their_declared_size() {
         let packed = pack(&[0; 1 << 20]);
         for (most, length) in [(u64::MAX, 1 << 20), (1 << 20, 1 << 20), (68, 68), (0, 0)] {
             assert_eq!(unpack_lzf(&packed, most).unwrap().len(), length);

@@ -83,7 +83,7 @@ impl Rows<'_, '_, '_> {
                 ("Point" | "MultiPoint", _) => {
                     let why = self.builder.input().malformed(
                         feature,
-                        format!("its coordinates are not those of a {kind}: x, y and maybe z"),
+                        format!("invalid coordinates for a {kind}: expected x, y and optionally z"),
                     );
                     return stop(self.builder.fail(why));
                 }
@@ -98,7 +98,7 @@ impl Rows<'_, '_, '_> {
         for &position in &positions {
             for (node, value) in self.axes.into_iter().zip(position) {
                 let absent = value.is_nan();
-                // There is no column z if no point has one.
+                // Omit column z if no point has a height.
                 if !absent || node != self.axes[2] {
                     let cell = if absent { Cell::Missing } else { Cell::Number(value) };
                     stop(self.builder.set(&Place::of(node), cell, "", false))?;
@@ -124,7 +124,7 @@ impl Accept for Rows<'_, '_, '_> {
         while let Some(name) = map.next_key::<String>()? {
             match name.as_str() {
                 "features" => map.next_value_seed(Seed(&mut self))?,
-                // The 2008 standard allowed other systems than WGS 84.
+                // The 2008 standard allowed other systems besides WGS 84.
                 "crs" => {
                     self.builder.degrees =
                         map.next_value::<Option<Named>>()?.and_then(Named::degrees).or(Some(true))

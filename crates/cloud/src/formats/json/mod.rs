@@ -1,5 +1,5 @@
-//! JSON: an array of points; an object that contains one or is a table; or one point per line (JSON
-//! Lines); and GeoJSON points.
+//! JSON: an array of points, an object that contains such an array or is itself a table, one point per line
+//! (JSON Lines), or GeoJSON points.
 //!
 //! A point is an array of numbers, an object of numbers and strings, or a number. Nested arrays and objects
 //! become columns of their own: `embedding_0`, `embedding_1`, …, `position.x`. Numeric strings count as
@@ -132,8 +132,8 @@ fn open<'i, 'a>(input: &'i Input<'a>) -> Result<(impl Read + use<'i, 'a>, Shape)
     Ok((BufReader::with_capacity(1 << 16, Tokens::new(Cursor::new(sample).chain(text), input)), shape))
 }
 
-/// Resolves the result of parsing. The builder's error is more specific than the parser's; a builder that has
-/// everything it needs also stops the parser.
+/// Resolves the result of parsing. The builder's error is more specific than the parser's. The builder also
+/// stops the parser once it has everything it needs.
 fn done(result: serde_json::Result<()>, builder: &mut Builder<'_, '_>, input: &Input<'_>) -> Result<()> {
     match builder.failed.take() {
         Some(why) => Err(why),
@@ -153,7 +153,7 @@ fn error(why: serde_json::Error, input: &Input<'_>) -> FormatError {
             let (line, column) = (why.line(), why.column());
             let text = why.to_string();
             let text = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
-            // Python writes these by default.
+            // Python writes NaN and Infinity by default.
             let hint =
                 if text == "expected value" { "; NaN and Infinity are not JSON: write null" } else { "" };
             input.malformed(format!("line {line}, column {column}"), format!("{}{hint}", plain(text)))
@@ -165,10 +165,10 @@ fn error(why: serde_json::Error, input: &Input<'_>) -> FormatError {
 fn plain(text: &str) -> String {
     let known = [
         ("expected ident", "unknown word; expected true, false or null"),
-        ("key must be a string", "the name of a member must be a text in quotes"),
+        ("key must be a string", "object keys must be strings in quotes"),
         (
             "control character (\\u0000-\\u001F) found while parsing a string",
-            "a text goes on beyond its line, or has a control character",
+            "a string contains a line break or a control character",
         ),
         (
             "recursion limit exceeded",
@@ -217,7 +217,7 @@ impl Shape {
             // Another value follows the first.
             Some([_, ..]) => Self::Lines,
             _ if !matches!(head.first(), Some(b'[' | b'{')) => Self::Lines,
-            // Either one point, or numbers that are one point each.
+            // Either a single point, or numbers that are each a point.
             Some([]) if whole => match array {
                 true if lines && !nested => Self::Lines,
                 true => Self::Array,
@@ -281,11 +281,12 @@ fn end_of_value(text: &[u8]) -> Option<usize> {
     None
 }
 
-// Limits texts and numbers before they reach the parser, which holds each whole.
+// Limits the length of strings and numbers before they reach the parser, which holds each token in memory.
 
-/// Bytes of a token that need no claim.
+/// Length up to which a token needs no claim, in bytes.
 const FREE: u64 = 1 << 16;
-/// Copies of a token: the parser's unescape buffer, which may have twice the capacity, and the name or text.
+/// Copies of a token in memory: the parser's unescape buffer, with up to twice the capacity, and the name or
+/// text.
 const TIMES: u64 = 4;
 
 /// A reader that fails at a text or number of more than [`MAX_LINE`] bytes, and claims the memory of long
@@ -352,7 +353,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_are_told_apart() {
+    fn json_shapes_are_distinguished() {
         for (text, lines, shape) in [
             ("[[1,2],[3,4]]", false, Shape::Array),
             (" [ {\"a\":1} ]\n", false, Shape::Array),
@@ -375,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_begins_with_a_bracket_is_no_json() {
+    fn tables_that_begin_with_a_bracket_are_not_json() {
         for text in ["[[1,2],[3", "[1,2]\n[3,4]\n", "{\"a\":1}", " [\n {\"x\": 1"] {
             assert!(begins(text.as_bytes()), "{text:?}");
         }
@@ -385,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn json_begins_in_a_way_of_its_own() {
+    fn json_is_recognised_by_its_first_characters() {
         for text in ["[[1", " [ -1", "{\"a\"", "[\n  {", "\u{feff}[1"] {
             assert!(looks(text.as_bytes()), "{text:?}");
         }
@@ -395,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_and_numbers_are_counted() {
+    fn memory_is_claimed_for_long_tokens_only() {
         let read = |free: u64, parts: &[(&str, usize)]| {
             let mut text = Vec::new();
             parts.iter().for_each(|(part, times)| text.extend(part.repeat(*times).into_bytes()));
@@ -412,7 +413,7 @@ mod tests {
             assert!(matches!(read(1 << 20, token), Err(FormatError::Memory { .. })), "{:?}", token[0]);
             assert!(read(1 << 24, token).is_ok());
         }
-        // Many short ones need no claim.
+        // Many short tokens need no claim.
         for tokens in [&[("\"a\\\\\",", long)][..], &[("1,", long)], &[("[]", long)]] {
             assert!(read(0, tokens).is_ok());
         }

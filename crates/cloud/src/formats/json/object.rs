@@ -121,16 +121,16 @@ struct Size {
     columns: u64,
     /// Whether it is an array of arrays or objects.
     table: bool,
-    /// Whether it is an object or contains objects.
+    /// Whether the member is an object or contains objects.
     objects: bool,
-    /// Whether it contains only scalars.
+    /// Whether the member contains only scalars.
     flat: bool,
     /// Hash of an object's keys in order, and whether all are whole numbers.
     keys: u64,
     numbered: bool,
 }
 
-/// Inspects a value, including the elements of an array or object only at the outer level.
+/// Inspects a value. Of an array or object, only the outermost level is inspected.
 struct Member {
     outer: bool,
     /// Whether string elements should be returned.

@@ -7,8 +7,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Unex
 use super::table::{Builder, Kind, POINT, Place, Step};
 use crate::formats::cell::Cell;
 
-/// A value that is accepted at a position of the text, and its conversion. Any other value is an error that
-/// says what is expected.
+/// The values accepted at a position of the text, and their conversion. Any other value is an error.
 pub(super) trait Accept: Sized {
     type Value;
 

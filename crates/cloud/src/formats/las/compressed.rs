@@ -1,9 +1,9 @@
 //! LAZ: chunks of points, compressed record by record (formats 0 to 5) or in one layer per field (formats 6
 //! to 10).
 //!
-//! The decoder allocates by numbers in the file: chunk table entries and layer sizes. Both are checked
-//! against the file size first. GPS times, whose decoder recurses by the data, are decoded in
-//! [`super::times`]. Any other malformed data makes the decoder panic, which the caller contains.
+//! The decoder allocates by numbers in the file: chunk table entries and layer sizes. Both are first checked
+//! against the file size. Its decoder for GPS times recurses by the data, so [`super::times`] replaces it.
+//! Other malformed data makes the decoder panic; the caller contains the panic.
 
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
@@ -56,7 +56,7 @@ pub(super) fn visit(
     let io = |why| input.io(why);
     let chunks = chunks_in_table(&mut file, layout, input).map_err(io)?;
     if chunks.is_some_and(|count| count.saturating_mul(layout.record as u64) > input.size) {
-        return Err(bad("the table has more chunks than the file has room for"));
+        return Err(bad("the table has more chunks than fit in the file"));
     }
     let layers =
         if layered { Some(layers(&vlr).ok_or_else(|| bad("unknown kind of layers"))?) } else { None };
@@ -160,7 +160,7 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
                 };
                 decoder.reset();
                 decoder.set_fields_from(vlr.items())?;
-                // With `xyz_only`, z and the mandatory x and y. Times are decoded by [`ChunkTimes`].
+                // With `xyz_only`, decode only z and the mandatory x and y. [`ChunkTimes`] decodes the times.
                 let base = DecompressionSelection::base().decompress_z();
                 decoder.set_selection(if xyz_only {
                     base
@@ -184,12 +184,11 @@ impl<'d, R: Read + Seek + 'd> Decoder<'d, R> {
     }
 }
 
-/// Describes points in the chunk table beyond the number of points in the header.
+/// Reports points in the chunk table that exceed the header's count.
 pub(super) fn beyond(layout: &Layout, input: &Input<'_>) -> Option<String> {
     let vlr = LazVlr::from_buffer(layout.laszip.as_ref()?).ok()?;
-    let damaged = || {
-        Some("the table of chunks is damaged or cut off, and was not read; all points are there".to_owned())
-    };
+    let damaged =
+        || Some("the chunk table is damaged or truncated and was not used; all points were read".to_owned());
     let mut file = input.open().ok()?;
     let count = match chunks_in_table(&mut file, layout, input) {
         Ok(Some(count)) => count,
@@ -232,7 +231,7 @@ pub(super) fn add_fields<R: Read>(
     Ok(())
 }
 
-/// Number of chunks in the table, read where the decoder will look for it; `None` if there is no table.
+/// Number of chunks in the table, read from the same offset as by the decoder; `None` if there is no table.
 fn chunks_in_table(
     file: &mut (impl Read + Seek),
     layout: &Layout,
@@ -275,7 +274,7 @@ fn layers(vlr: &LazVlr) -> Option<u64> {
     vlr.items().iter().map(of_item).sum()
 }
 
-/// The bytes of the layers of the chunk at the current position, which is preserved.
+/// The size of the layers of the chunk at the current position, which is preserved, in bytes.
 ///
 /// Fails unless they are within the file.
 pub(super) fn check_layers(
@@ -320,7 +319,7 @@ struct Chunks<'l> {
 }
 
 impl<'l> Chunks<'l> {
-    /// Reads the chunk table; `None` if there is none or it does not match the file's size and number of
+    /// Reads the chunk table; `None` if the table is missing or does not match the file's size and number of
     /// points.
     pub fn of(
         file: &mut (impl Read + Seek),
@@ -338,7 +337,7 @@ impl<'l> Chunks<'l> {
         let (mut chunks, mut left) = (Vec::new(), layout.points);
         let mut start = layout.start + ChunkTable::OFFSET_SIZE as u64;
         for entry in table.as_ref() {
-            // In a table of fixed-size chunks, the last entry claims a full chunk.
+            // In a table of fixed-size chunks, the last entry declares a full chunk.
             let (bytes, points) = (entry.byte_count, entry.point_count.min(left));
             let end = start.checked_add(bytes).filter(|&end| end <= input.size)?;
             if points > MAX_CHUNK_POINTS
@@ -448,7 +447,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_of_a_quarter_of_a_gigabyte_are_taken_one_at_a_time() {
+    fn large_chunks_are_decoded_one_at_a_time() {
         let vlr = LazVlrBuilder::default().with_point_format(1, 0).unwrap().build();
         let taken = |points: u64, record: usize| {
             let layout = layout(16 * points, record);
@@ -462,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_that_promises_17_gigabytes_is_read_piece_by_piece() {
+    fn oversized_chunks_disable_parallel_decoding() {
         let vlr =
             LazVlrBuilder::default().with_point_format(1, 0).unwrap().with_variable_chunk_size().build();
         let mut table = ChunkTable::with_capacity(1);

@@ -114,7 +114,7 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
     if format >= 6
         && let Some(angle) = fields.iter_mut().find(|field| field.name == "scan_angle")
     {
-        // In steps of 0.006°; in degrees in earlier formats.
+        // In steps of 0.006°. Earlier formats store degrees.
         angle.transform = Some((0.006, 0.0));
     }
     fields
@@ -122,7 +122,7 @@ pub(super) fn of_format(format: u8, scale: [f64; 3], offset: [f64; 3]) -> Vec<Fi
 
 /// The described extra bytes, starting at byte `at` of each record of `length` bytes.
 ///
-/// Omits fields past the end of the record, and arrays and untyped bytes, which still advance the offset.
+/// Omits fields past the end of the record. Arrays and untyped bytes are skipped.
 pub(super) fn extra(descriptions: &[u8], mut at: usize, length: usize) -> Vec<Field> {
     use Number::{F32, F64, I8, I16, I32, I64, U8, U16, U32, U64};
     const TYPES: [Number; 10] = [U8, I8, U16, I16, U32, I32, U64, I64, F32, F64];
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_lie_within_the_smallest_record_of_their_format() {
+    fn fields_fit_in_the_smallest_record_of_their_format() {
         for (format, least) in super::super::LEAST.into_iter().enumerate() {
             let fields = of_format(format as u8, [1.0; 3], [0.0; 3]);
             assert!(fields.iter().all(|field| field.end() <= least), "{format}: {fields:?}");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn described_bytes_follow_one_another() {
+    fn extra_bytes_fields_are_laid_out_consecutively() {
         let describe = |kind: u8, options: u8, name: &str| {
             let mut raw = [0; EXTRA];
             (raw[2], raw[3]) = (kind, options);

@@ -50,7 +50,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
     let mut selected = want.resolve(&columns, input)?;
     let mut values: Vec<f64> = Vec::new();
     if matches!(want, Want::Everything) {
-        // All fields together are much larger than the coordinates, so only their ranges are recorded.
+        // Record only the ranges: all fields together are much larger than the coordinates.
         selected.clear();
         let mut ranges = vec![Range::default(); columns.len()];
         layout.visit(input, false, 0, &mut |_, records| {
@@ -87,7 +87,7 @@ pub(super) fn read(input: &Input<'_>, want: &Want<'_>) -> Result<Sheet> {
         skipped.push(format!("{} bytes after the points were not read", layout.behind));
     }
     if layout.compressed {
-        // A damaged table does not matter here.
+        // Ignore a damaged table: points can be read without it.
         skipped.extend(contained(|| compressed::beyond(&layout, input)).ok().flatten());
     }
     Ok(Sheet { skipped, declared, ..Sheet::new(input, format, columns, selected, layout.points, values) })
@@ -148,7 +148,7 @@ struct Layout {
     /// Byte offset of the first point.
     start: u64,
     points: u64,
-    /// Unaccounted bytes after the points, unless these are compressed.
+    /// Number of unknown bytes after the points, if the points are not compressed.
     behind: u64,
     /// Bytes of a point's record.
     record: usize,
@@ -173,7 +173,7 @@ impl Layout {
         };
         let mut begin: [u8; 96] = input.read(&mut file)?;
         let version = format!("{}.{}", begin[24], begin[25]);
-        // Headers of later versions begin like that of 1.4.
+        // Headers of later versions begin like the header of 1.4.
         if begin[25] > 4 && u16::from_le_bytes([begin[94], begin[95]]) >= HEADER_OF_4 {
             begin[25] = 4;
         }
@@ -234,7 +234,7 @@ impl Layout {
             {
                 laszip = Some(vlr.data);
             } else if vlr.user_id.starts_with(b"LASF_Spec") && vlr.record_id == 4 {
-                // Use only the first; more would describe the same bytes under other names.
+                // Use only the first description; others would give the same bytes different names.
                 if described == 0 {
                     fields.extend(fields::extra(&vlr.data, least, record));
                 }
@@ -278,12 +278,12 @@ impl Layout {
             crs,
             crs_from,
         };
-        // A mistaken system must not turn metres into degrees.
+        // A wrong declaration must not turn metres into degrees.
         let are_degrees = [header.min_x, header.max_x].iter().all(|x| x.abs() <= 360.0)
             && [header.min_y, header.max_y].iter().all(|y| y.abs() <= 90.0);
         if let Some(crs) = layout.crs.as_mut().filter(|crs| crs.geographic && !are_degrees) {
             crs.geographic = false;
-            crs.name += ", which its coordinates are not";
+            crs.name += ", but not in degrees";
             crs.unit.clear();
         }
         if layout.is_geographic() {
@@ -388,7 +388,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_are_limited_in_bytes() {
+    fn batch_sizes_are_limited_in_bytes() {
         let batch = |record| Layout { record, ..Layout::default() }.batch();
         assert_eq!((batch(20), batch(256), batch(257), batch(65_535)), (BATCH, BATCH, 65_280, 256));
     }

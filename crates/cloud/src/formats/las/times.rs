@@ -12,7 +12,7 @@ use laz::record::FieldDecompressor;
 
 use crate::formats::whole;
 
-/// Number of time sequences between which a file alternates: overlapping pulses, or several lasers.
+/// Number of interleaved time sequences in a file, from overlapping pulses or several lasers.
 const SEQUENCES: usize = 4;
 /// Largest multiple of the previous step that has its own symbol.
 const MOST: i32 = 500;
@@ -24,16 +24,16 @@ const WHOLE: i32 = MOST - LEAST + 1;
 /// The times so far, from which the next one is predicted.
 #[derive(Clone)]
 pub(super) struct Times {
-    /// Whether unchanged times have no symbol, as in layers, which only contain changed ones.
+    /// Whether unchanged times have no symbol, as in layered files.
     layered: bool,
-    /// Symbol models for a sequence whose last step was 0, and for any other.
+    /// Symbol models: after a step of 0, and after any other step.
     first: ArithmeticModel,
     step: ArithmeticModel,
     correction: IntegerDecompressor,
     /// The bits of the last time of each sequence.
     times: [i64; SEQUENCES],
     steps: [i32; SEQUENCES],
-    /// Consecutive times that the step did not predict.
+    /// Number of consecutive times that the step did not predict.
     extremes: [u32; SEQUENCES],
     /// The sequence of the last time, and the newest sequence.
     current: usize,
@@ -164,8 +164,8 @@ impl<R: Read> FieldDecompressor<R> for PointTime {
 
 // The GPS times of a chunk in layers, one per field.
 //
-// The layer of x and y says which points have a new time. The crate reads all layers but the times and does
-// not expose this, so the layer of x and y is read a second time.
+// The layer of x and y says which points have a new time. The crate decodes this layer but does not expose
+// that information, so the layer is read a second time.
 
 /// Byte offsets in a record of the return number with the number of returns, the scanner channel, and the
 /// time.
@@ -212,7 +212,7 @@ impl ChunkTimes {
     /// point, `layers` the number of layers; their sizes have been checked against the size of the file.
     pub fn of(file: &mut (impl Read + Seek), record: u64, layers: u64) -> io::Result<Self> {
         if layers <= BEFORE as u64 {
-            // The bytes in place of the layer size are something else and were not checked.
+            // The size of this layer was not checked, because the chunk declares fewer layers.
             return Err(io::ErrorKind::InvalidData.into());
         }
         let start = file.stream_position()?;
@@ -238,7 +238,7 @@ impl ChunkTimes {
     /// Writes the times of the next points into their records.
     pub fn fill(&mut self, records: &mut [u8], record: usize) -> io::Result<()> {
         for raw in records.chunks_exact_mut(record) {
-            // The first point is stored as it is.
+            // The first point is stored uncompressed.
             if std::mem::replace(&mut self.started, true) {
                 raw[TIME..TIME + 8].copy_from_slice(&self.next()?.to_le_bytes());
             }
@@ -269,7 +269,7 @@ impl ChunkTimes {
 }
 
 fn layer(file: &mut (impl Read + Seek), start: u64, size: u64) -> io::Result<Layer> {
-    // Read what is there, whatever the declared size.
+    // Grow with the available bytes, not by the declared size.
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(start))?;
     if file.by_ref().take(size).read_to_end(&mut bytes)? as u64 != size {
@@ -401,10 +401,10 @@ impl Median {
 mod tests {
     use super::*;
 
-    /// A chunk that declares fewer layers than the times need. The unchecked bytes in place of the sizes say
-    /// four gigabytes.
+    /// A chunk that declares fewer layers than the times need. The bytes at the position of the missing size
+    /// would mean four gigabytes.
     #[test]
-    fn a_size_that_is_none_is_not_read() {
+    fn undeclared_layers_are_rejected() {
         const RECORD: u64 = 30;
         let sizes = [0_u32; BEFORE].into_iter().chain([u32::MAX]).flat_map(u32::to_le_bytes);
         let chunk: Vec<u8> = std::iter::repeat_n(0, RECORD as usize + 4)

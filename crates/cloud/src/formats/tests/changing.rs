@@ -13,7 +13,7 @@ type Change = fn(&Path);
 /// A call that reads a file, and its error.
 type Call<'a> = &'a dyn Fn(&Path, &dyn Progress) -> Option<FormatError>;
 
-/// Changes a file at the first report of progress, which is in the middle of reading it.
+/// Changes a file at the first progress report, while it is being read.
 struct Changing {
     path: PathBuf,
     change: Mutex<Option<Change>>,
@@ -49,7 +49,7 @@ fn samples() -> [Sample; 4] {
     ]
 }
 
-/// One hour old, because some systems store times in coarse steps.
+/// Backdates the file by an hour, because some file systems store times in coarse steps.
 fn put(path: &Path, content: &[u8]) {
     fs::write(path, content).unwrap();
     File::options()
@@ -61,7 +61,7 @@ fn put(path: &Path, content: &[u8]) {
 }
 
 #[test]
-fn a_file_that_changes_while_it_is_read_is_an_error() {
+fn file_changes_during_reading_are_detected() {
     let changes: [(&str, Change); 4] = [
         ("cut", |path| File::options().write(true).open(path).unwrap().set_len(1000).unwrap()),
         ("grown", |path| File::options().append(true).open(path).unwrap().write_all(b"1,2,3\n").unwrap()),

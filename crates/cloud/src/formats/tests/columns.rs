@@ -17,7 +17,7 @@ impl Sample {
 }
 
 #[test]
-fn numbers_and_categories_of_a_text() {
+fn text_files_give_numeric_and_categorical_columns() {
     let sample =
         Sample::new("a.csv", "x,city,y,late,none\n1,Ulm,5,7,\n,Köln,6,8,NA\ninf,Ulm,7,9z,\n4,,8,,\n");
     assert_values(&sample.numbers("X"), &[1.0, f64::NAN, f64::INFINITY, 4.0]);
@@ -34,7 +34,7 @@ fn numbers_and_categories_of_a_text() {
 }
 
 #[test]
-fn too_many_texts_are_refused() {
+fn too_many_distinct_texts_are_refused() {
     let rows = |count: usize| (0..count).map(|at| format!("{at},n{at}\n")).collect::<String>();
     let most = Sample::new("a.csv", rows(MAX_CATEGORIES)).column("1").unwrap();
     assert!(matches!(most, ColumnData::Categories { names, .. } if names.len() == MAX_CATEGORIES));
@@ -43,7 +43,7 @@ fn too_many_texts_are_refused() {
 }
 
 #[test]
-fn a_scan_has_all_its_fields() {
+fn las_attributes_are_readable_as_columns() {
     for (format, compressed) in
         [(0, false), (1, true), (3, false), (3, true), (6, true), (7, false), (7, true)]
     {
@@ -62,7 +62,7 @@ fn a_scan_has_all_its_fields() {
     }
 }
 
-/// The cells of records, compared with those of a full read if the two must agree.
+/// The cells of records. Checks them against a full read where the two must agree.
 #[track_caller]
 fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
     let found = records(&sample.path, wanted, &Silent).unwrap();
@@ -85,7 +85,7 @@ fn records_of(sample: &Sample, wanted: &[u64]) -> Vec<Vec<Cell>> {
 }
 
 #[test]
-fn records_of_every_format() {
+fn records_are_read_from_every_format() {
     let numbers = |values: &[f64]| values.iter().map(|&value| Cell::Number(value)).collect::<Vec<_>>();
     let floats: Vec<u8> = (0..15u8).flat_map(|at| f32::from(at).to_le_bytes()).collect();
     let wanted = [4, 0, 4, 2];
@@ -174,7 +174,7 @@ fn records_of_every_format() {
 }
 
 #[test]
-fn records_of_a_text_are_cells() {
+fn records_of_delimited_text_are_typed_cells() {
     let sample = Sample::new("a.csv", "x,city\n1,\"Ulm, \"\n# no\n\n,b\nNaN,3\n");
     let found = records_of(&sample, &[2, 0, 1]);
     assert_eq!(found[0], [Cell::Missing, Cell::Number(3.0)]);
@@ -185,7 +185,7 @@ fn records_of_a_text_are_cells() {
 }
 
 #[test]
-fn digits_behind_a_zero_are_shown_as_they_stand_and_stay_numbers() {
+fn codes_with_leading_zeros_display_as_text_and_remain_numeric() {
     for (name, text) in [
         ("a.csv", "x,zip\n1.5, 06484\n007,10115\n"),
         ("a.csv", "x;zip\n1,5;06484\n007;10115\n"),
@@ -229,7 +229,7 @@ impl crate::progress::Progress for Reads {
 }
 
 #[test]
-fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
+fn marks_of_earlier_reads_speed_up_record_lookup() {
     let marks = Marks::default();
     for (start, end, separator) in
         [("", "\n", ","), ("\u{feff}x,n\r\n", "\r\n", ","), ("# about\nx n\n", "\n", " ")]
@@ -257,7 +257,7 @@ fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
         for at in scattered {
             assert_eq!(cells(at, &Reads::default()), want(at), "{start:?}");
         }
-        // The same between records that are requested together.
+        // The text between records that are requested together is skipped too.
         assert_eq!(
             records_by_marks(&sample.path, &scattered, &marks, &Silent).unwrap().rows,
             scattered.map(want)
@@ -270,7 +270,8 @@ fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
         let between =
             reads.0.lock().unwrap().iter().filter(|&&done| (size / 2..3 * size / 4).contains(&done)).count();
         assert_eq!(between, 0, "{:?} of {size}", reads.0.lock().unwrap());
-        // Errors have the right line wherever reading began, and another file has no marks.
+        // Errors have the right line even if reading began at a mark, and marks are not used for another
+        // file.
         std::fs::write(&sample.path, "x,n\n1,a\n2\n").unwrap();
         assert!(
             records_by_marks(&sample.path, &[1], &marks, &Silent)
@@ -282,13 +283,13 @@ fn a_record_of_a_long_text_is_found_by_the_marks_of_the_one_before() {
 }
 
 #[test]
-fn a_record_of_several_scans_is_found_by_the_marks_too() {
+fn marks_work_across_scan_boundaries() {
     let marks = Marks::default();
     let scan =
         |from: usize| -> String { (from..from + 20_000).map(|at| format!("{at} 0.5 1 7\n")).collect() };
     let text: String = (0..3).map(|at| format!("20000\n{}", scan(at * 20_000))).collect();
     let sample = Sample::new("a.pts", text);
-    // The last record of each leaves marks; a count line lies between a mark and the next.
+    // Reading the last record of each scan leaves marks; count lines occur between marks.
     for at in [50_000, 41_000, 39_999, 40_000, 59_999, 19_999, 20_000, 0] {
         let row = records_by_marks(&sample.path, &[at], &marks, &Silent).unwrap().rows.remove(0);
         assert_eq!(row[0], Cell::Number(at as f64));

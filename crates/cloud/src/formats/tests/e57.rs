@@ -34,8 +34,8 @@ fn file(scans: Vec<Scan>) -> Vec<u8> {
     bytes.into_inner()
 }
 
-/// Points on a parabola: the second is invalid, the third only a direction, with a scaled intensity that is
-/// invalid in the first.
+/// Points on a parabola with a scaled intensity. The first point's intensity is invalid, the second point is
+/// invalid, and the third has only a direction.
 fn cartesian(name: &'static str, pose: Option<Transform>, count: usize) -> Scan {
     let prototype = vec![
         record(RecordName::CartesianX, RecordDataType::Single { min: None, max: None }),
@@ -100,7 +100,7 @@ pub(super) fn one() -> Vec<u8> {
 }
 
 #[test]
-fn points_and_their_attributes_are_read_and_invalid_ones_are_nan() {
+fn points_and_attributes_are_read_with_invalid_points_as_nan() {
     // Many packets and pages.
     let count = 20_000;
     let sample = Sample::new("a.e57", file(vec![cartesian("hall", None, count)]));
@@ -122,7 +122,7 @@ fn points_and_their_attributes_are_read_and_invalid_ones_are_nan() {
 }
 
 #[test]
-fn spherical_coordinates_and_poses_become_cartesian_ones_of_the_file() {
+fn spherical_coordinates_and_poses_are_converted_to_cartesian() {
     let near = |found: &[f64], want: &[f64]| {
         assert_eq!(found.len(), want.len());
         found.iter().zip(want).for_each(|(found, want)| {
@@ -157,7 +157,7 @@ fn spherical_coordinates_and_poses_become_cartesian_ones_of_the_file() {
 }
 
 #[test]
-fn several_scans_ask_which() {
+fn files_with_several_scans_require_a_choice() {
     let sample =
         Sample::new("a.e57", file(vec![cartesian("hall", None, 4), spherical(), cartesian("hall", None, 2)]));
     assert_eq!(
@@ -171,7 +171,7 @@ fn several_scans_ask_which() {
 }
 
 #[test]
-fn what_is_no_cloud_is_refused() {
+fn empty_truncated_and_damaged_files_are_refused() {
     assert_eq!(
         Sample::new("a.e57", file(vec![])).error(),
         "no scans: the file has no points, perhaps only images"
@@ -195,7 +195,7 @@ fn checksum(bytes: &[u8]) -> u32 {
 }
 
 #[test]
-fn fewer_points_than_promised_are_refused() {
+fn missing_points_are_refused() {
     let whole = one();
     let at = whole.windows(16).position(|bytes| bytes == b"recordCount=\"20\"").unwrap();
     let promising = |digit: u8| {

@@ -60,14 +60,14 @@ fn valid() -> Vec<(&'static str, Vec<u8>)> {
 }
 
 #[test]
-fn what_is_damaged_below_is_whole() {
+fn undamaged_files_are_read() {
     for (name, content) in valid() {
         assert!(Sample::new(name, content).read("").is_ok(), "{name}");
     }
 }
 
 #[test]
-fn what_is_made_of_a_binary_file_is_counted() {
+fn binary_readers_respect_the_memory_limit() {
     let text = ["csv", "txt", "pts", "gz", "vec", "xyz", "json", "jsonl", "geojson"];
     for (name, content) in
         valid().into_iter().filter(|(name, _)| !text.contains(&name.rsplit('.').next().unwrap()))
@@ -82,7 +82,7 @@ fn what_is_made_of_a_binary_file_is_counted() {
     }
 }
 
-/// Reads and describes; only returning matters.
+/// Reads and describes a file. Any result is fine, but not a panic.
 fn try_to_read(name: &str, content: &[u8]) {
     let sample = Sample::new(name, content);
     for columns in ["", "1,0"] {
@@ -101,7 +101,7 @@ fn try_to_read(name: &str, content: &[u8]) {
 }
 
 #[test]
-fn every_truncation_returns() {
+fn truncated_files_never_panic() {
     for (name, content) in valid() {
         let step = (content.len() / 120).max(1);
         for length in (0..content.len()).step_by(step) {
@@ -114,7 +114,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn damaged_bytes_return(
+    fn damaged_bytes_never_panic(
         which in any::<prop::sample::Index>(),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
         head in any::<bool>(),
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn extreme_numbers_return(
+    fn extreme_numbers_never_panic(
         which in any::<prop::sample::Index>(),
         at in any::<prop::sample::Index>(),
         number in prop::sample::select(&[0u32, 1, 0x7fff_ffff, 0x8000_0000, u32::MAX, u32::MAX - 1][..]),
@@ -150,14 +150,14 @@ proptest! {
     }
 
     #[test]
-    fn any_text_returns(text in "[0-9a-z,;\\t\" .#\r\n-]{0,200}") {
+    fn arbitrary_text_never_panics(text in "[0-9a-z,;\\t\" .#\r\n-]{0,200}") {
         try_to_read("a.csv", text.as_bytes());
         try_to_read("a.txt", text.as_bytes());
         try_to_read("a.vec", text.as_bytes());
     }
 
     #[test]
-    fn any_json_returns(text in "[0-9{}\\[\\],:\"ae. \n-]{0,200}") {
+    fn arbitrary_json_never_panics(text in "[0-9{}\\[\\],:\"ae. \n-]{0,200}") {
         try_to_read("a.json", text.as_bytes());
         try_to_read("a.jsonl", text.as_bytes());
     }

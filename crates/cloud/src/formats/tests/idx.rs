@@ -29,7 +29,7 @@ fn open_in(folder: &TempDir, name: &str) -> Sheet {
 }
 
 #[test]
-fn an_image_is_a_row_of_pixels() {
+fn images_become_rows_of_pixels() {
     for name in ["train-images-idx3-ubyte", "a.idx", "train-images.idx3-ubyte"] {
         let sample = Sample::new(name, images());
         assert_eq!(
@@ -72,7 +72,7 @@ fn every_type_and_rank_is_read() {
 }
 
 #[test]
-fn the_labels_beside_the_images_are_a_column_and_no_coordinate() {
+fn matching_label_files_add_a_label_column() {
     let labels = idx(8, &[3], &[5, 0, 4]);
     for (images_name, packed, labels_name, packed_labels) in [
         ("train-images-idx3-ubyte", false, "train-labels-idx1-ubyte", false),
@@ -115,7 +115,7 @@ fn the_labels_beside_the_images_are_a_column_and_no_coordinate() {
 }
 
 #[test]
-fn headers_that_lie_are_found_out() {
+fn false_headers_are_refused() {
     let error = |content: Vec<u8>| Sample::new("a.idx", content).error();
     assert!(error(idx(8, &[4, 2, 3], &[0; 18])).starts_with("cut short"));
     assert!(error(idx(8, &[u32::MAX, 2, 3], &[0; 18])).starts_with("cut short"));
@@ -160,7 +160,7 @@ fn headers_that_lie_are_found_out() {
 }
 
 #[test]
-fn checksums_of_gzip_are_compared_whatever_follows() {
+fn gzip_checksums_are_verified_despite_trailing_data() {
     let content = [idx(8, &[4], &[1, 2, 3, 4]), vec![9; 1000]].concat();
     let whole = gzip(&content);
     assert_eq!(Sample::new("a.idx.gz", &whole).info().skipped, ["data after the numbers was not read"]);

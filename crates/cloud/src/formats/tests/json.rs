@@ -7,7 +7,7 @@ fn format(name: &str, text: &str) -> String {
 }
 
 #[test]
-fn points_are_arrays_objects_or_numbers_in_an_array_an_object_or_lines() {
+fn points_are_read_from_every_json_layout() {
     let want = (names(&["x", "y"]), vec![1.5, -2.0, 3e3, 4.0]);
     for (name, text, format) in [
         ("a.json", "[[1.5,-2],[3e3,4]]", "JSON, an array of arrays"),
@@ -48,14 +48,14 @@ fn points_are_arrays_objects_or_numbers_in_an_array_an_object_or_lines() {
 }
 
 #[test]
-fn what_is_missing_is_nan_and_keeps_its_row() {
+fn missing_values_are_nan_and_keep_their_row() {
     let sample = Sample::new(
         "a.json",
         "[{\"a\":1},{\"b\":2,\"a\":null},{\"c\":true},{\"a\":4,\"b\":\"NaN\",\"c\":false}]",
     );
     assert_eq!(sample.info().default_columns, [0, 1, 2]);
     assert_values(&sample.table("a,b,c").1, &[1.0, NAN, NAN, NAN, 2.0, NAN, NAN, NAN, 1.0, 4.0, NAN, 0.0]);
-    // The last of two members with one name wins.
+    // The last of two members with the same name wins.
     assert_eq!(Sample::new("a.json", "[{\"a\":1,\"a\":2},{\"a\":3}]").table("").1, [2.0, 3.0]);
     assert_eq!(
         Sample::new("a.json", "[{\"a\":1,\"b\":null},{\"a\":1}]").info().columns[1].kind,
@@ -64,7 +64,7 @@ fn what_is_missing_is_nan_and_keeps_its_row() {
 }
 
 #[test]
-fn arrays_in_objects_are_the_coordinates() {
+fn arrays_in_objects_become_coordinates() {
     let text = "{\"id\":7,\"text\":\"a b\",\"embedding\":[1,2,3],\"at\":{\"lat\":5}}\n\
                 {\"id\":8,\"text\":\"c\",\"embedding\":[4,5,6],\"at\":{\"lat\":6}}\n";
     let sample = Sample::new("a.jsonl", text);
@@ -81,7 +81,7 @@ fn arrays_in_objects_are_the_coordinates() {
 }
 
 #[test]
-fn texts_are_there_when_they_are_asked_for() {
+fn text_columns_are_read_on_request() {
     let text = "[{\"x\":1,\"name\":\"b\"},{\"x\":2},{\"x\":3,\"name\":\"a\"},{\"x\":4,\"name\":\"b\"}]";
     let sample = Sample::new("a.json", text);
     let ColumnData::Categories { names: found, codes } = column(&sample.path, "name", &Silent).unwrap()
@@ -109,7 +109,7 @@ fn texts_are_there_when_they_are_asked_for() {
 }
 
 #[test]
-fn an_object_with_several_arrays_asks_which() {
+fn objects_with_several_arrays_require_a_choice() {
     let sample =
         Sample::new("a.json", "{\"one\":[[1,2],[3,4]],\"two\":[{\"a\":5}],\"list\":[1,2,3],\"none\":1}");
     assert_eq!(
@@ -124,7 +124,7 @@ fn an_object_with_several_arrays_asks_which() {
 }
 
 #[test]
-fn an_object_may_be_a_table() {
+fn pandas_json_orients_are_read() {
     let want = (names(&["x", "y"]), vec![1.5, -2.0, 3e3, 4.0]);
     for (text, format) in [
         // Formats written by pandas: to_dict("list"), to_json() and its orients index and split.
@@ -178,7 +178,7 @@ pub(super) const PLACES: &str = concat!(
 );
 
 #[test]
-fn geojson_is_its_points_and_their_properties() {
+fn geojson_points_and_properties_are_read() {
     for (name, text) in [("a.geojson", PLACES.to_owned()), ("a.json", PLACES.replace(['\n', ' '], ""))] {
         let sample = Sample::new(name, text);
         assert_eq!(sample.info().format, "GeoJSON of points");
@@ -210,7 +210,7 @@ fn geojson_is_its_points_and_their_properties() {
                 {\"type\":\"Polygon\",\"coordinates\":[[[0,0],[1,0],[0,1],[0,0]]]},\"properties\":{}}]}";
     assert!(error(area).starts_with("feature 0, a Polygon: points are read only"), "{}", error(area));
     let flat = error("{\"type\":\"Point\",\"coordinates\":[1]}");
-    assert_eq!(flat, "feature 0: its coordinates are not those of a Point: x, y and maybe z");
+    assert_eq!(flat, "feature 0: invalid coordinates for a Point: expected x, y and optionally z");
     assert!(
         error("{\"type\":\"FeatureCollection\",\"features\":7}")
             .contains("expected an array of features, found 7")
@@ -218,7 +218,7 @@ fn geojson_is_its_points_and_their_properties() {
 }
 
 #[test]
-fn errors_name_the_place() {
+fn errors_give_the_position() {
     let error = |text: &str| Sample::new("a.json", text).error();
     assert_eq!(error("[[1,2],[3]]"), "record 1: expected 2 fields, found 1");
     assert_eq!(error("[[1,2],{\"a\":3}]"), "record 1: it is an object, but the first one is an array");
@@ -228,10 +228,10 @@ fn errors_name_the_place() {
     );
     assert_eq!(error("[[1,2],[3,4"), "cut short: the file ends in the middle of its data, in line 1");
     assert_eq!(error("[[1,tru]]"), "line 1, column 8: unknown word; expected true, false or null");
-    assert_eq!(error("[{\"a\":1,\nb:2}]"), "line 2, column 1: the name of a member must be a text in quotes");
+    assert_eq!(error("[{\"a\":1,\nb:2}]"), "line 2, column 1: object keys must be strings in quotes");
     assert_eq!(
         error("{\"points\":[[1]],\"points\":[[1]],\"b\":[\"\n\"]}"),
-        "line 2, column 0: a text goes on beyond its line, or has a control character"
+        "line 2, column 0: a string contains a line break or a control character"
     );
     assert!(error("[[1,2]] x").starts_with("line 1, column 9: expected value"));
     assert_eq!(error("[]"), "nothing to read: the array is empty");
@@ -253,7 +253,7 @@ fn errors_name_the_place() {
 }
 
 #[test]
-fn objects_with_nothing_in_common_do_not_fill_the_memory() {
+fn disjoint_objects_are_refused() {
     let text: String = (0..20_000).map(|at| format!("{{\"f{at}\":1}}\n")).collect();
     let message = Sample::new("a.jsonl", text).error();
     assert!(message.starts_with("objects with little in common: "), "{message}");

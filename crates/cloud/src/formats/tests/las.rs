@@ -39,7 +39,7 @@ fn place(i: i32) -> [f64; 3] {
 }
 
 #[test]
-fn plain_and_compressed_scans_of_old_and_new_formats() {
+fn las_and_laz_are_read_in_several_point_formats() {
     // 60,000 points are two chunks.
     for (format, compressed, count) in [
         (0, false, 10),
@@ -66,7 +66,7 @@ fn plain_and_compressed_scans_of_old_and_new_formats() {
 }
 
 #[test]
-fn a_scan_keeps_its_grid_as_a_cloud() {
+fn loading_a_scan_preserves_coordinates() {
     let sample = Sample::new("a.laz", scan(0, true, 999));
     let source = crate::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
     let cloud = crate::load(&source, false, &Silent).unwrap();
@@ -76,13 +76,13 @@ fn a_scan_keeps_its_grid_as_a_cloud() {
 }
 
 #[test]
-fn without_its_table_of_chunks_a_scan_is_read_one_point_after_the_other() {
+fn laz_without_a_chunk_table_is_read_sequentially() {
     for format in [1, 6] {
         let mut content = scan(format, true, 60_000);
         let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
         let table = u64::from_le_bytes(content[start..start + 8].try_into().unwrap()) as usize;
         let whole = Sample::new("a.laz", &content);
-        // A table without chunks, as from an interrupted writer, and a damaged one.
+        // A table without chunks, as written by an interrupted writer.
         content[table + 4..table + 8].fill(0);
         let without = Sample::new("a.laz", &content);
         assert!(whole.table("").1 == (0..60_000).flat_map(place).collect::<Vec<_>>());
@@ -93,7 +93,7 @@ fn without_its_table_of_chunks_a_scan_is_read_one_point_after_the_other() {
 }
 
 #[test]
-fn a_point_is_read_from_its_own_chunk() {
+fn single_points_are_read_from_their_chunk() {
     let mut content = scan(1, true, 120_000);
     let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
     // Damage in the first chunk does not affect points of the second.
@@ -104,14 +104,14 @@ fn a_point_is_read_from_its_own_chunk() {
 }
 
 #[test]
-fn a_scan_without_points_is_empty() {
+fn scans_without_points_are_empty() {
     for compressed in [false, true] {
         assert_eq!(Sample::new("a.las", scan(1, compressed, 0)).info().rows, 0);
     }
 }
 
 #[test]
-fn headers_that_lie_are_found_out() {
+fn false_headers_are_refused() {
     let plain = scan(1, false, 100);
     let packed = scan(1, true, 100);
     let layered = scan(6, true, 100);
@@ -141,7 +141,7 @@ fn headers_that_lie_are_found_out() {
         (patched(&packed, 105, &[60, 0]), "they have 28 bytes each, but 60 according to the header"),
         (
             patched(&packed, table(&packed) + 4, &u32::MAX.to_le_bytes()),
-            "the table has more chunks than the file has room for",
+            "the table has more chunks than fit in the file",
         ),
         (packed[..start(&packed) + 20].to_vec(), "cut short"),
         // The sizes of the layers follow the first point and the number of points.
@@ -178,8 +178,8 @@ fn timed(format: u8, points: &[(f64, u8, u8)]) -> Vec<u8> {
 }
 
 #[test]
-fn times_are_those_that_were_written() {
-    // Times that stay, advance evenly, faster and slower, go back, jump, and alternate between pulses.
+fn gps_times_round_trip() {
+    // Constant, evenly advancing, accelerating, decreasing, jumping and interleaved times.
     let time = |at: usize| match at / 200 % 7 {
         0 => 4e8 + (at / 3) as f64 * 1e-5,
         1 => 4e8 + at as f64 * 0.25,
@@ -195,7 +195,7 @@ fn times_are_those_that_were_written() {
         let content = timed(format, &points);
         let want: Vec<f64> = points.iter().map(|point| point.0).collect();
         assert_values(&Sample::new("a.laz", &content).table("gps_time").1, &want);
-        // The same without the table of chunks, and a single point.
+        // The same without the chunk table, and for a single point.
         let start = u32::from_le_bytes(content[96..100].try_into().unwrap()) as usize;
         let table = u64::from_le_bytes(content[start..start + 8].try_into().unwrap()) as usize;
         let without = [&content[..table + 4], &[0; 4], &content[table + 8..]].concat();
@@ -207,7 +207,7 @@ fn times_are_those_that_were_written() {
 }
 
 #[test]
-fn times_of_sequences_without_end_return() {
+fn damaged_gps_times_do_not_overflow_the_stack() {
     // Damage at byte 758 of format 7 overflowed the stack.
     for format in [1, 7] {
         let whole = scan(format, true, 200);
@@ -224,7 +224,7 @@ fn times_of_sequences_without_end_return() {
 }
 
 #[test]
-fn what_follows_the_points_is_said() {
+fn trailing_data_is_reported() {
     let whole = scan(1, false, 100);
     assert_eq!(Sample::new("a.las", &whole).info().skipped, [""; 0]);
     let more = [&whole[..], &[0; 280]].concat();
@@ -232,8 +232,8 @@ fn what_follows_the_points_is_said() {
 }
 
 #[test]
-fn long_points_are_read_few_at_a_time() {
-    // A batch of these needed 4.3 GB.
+fn long_records_are_read_in_small_batches() {
+    // A batch of such records used to need 4.3 GB.
     let mut plain = scan(1, false, 1);
     plain[105..107].fill(0xff);
     plain.resize(plain.len() + 65_535, 0);
@@ -241,7 +241,7 @@ fn long_points_are_read_few_at_a_time() {
 }
 
 #[test]
-fn points_that_the_header_does_not_have_are_said() {
+fn chunks_beyond_the_declared_count_are_reported() {
     // Two chunks of 50,000 points at most.
     let whole = scan(1, true, 60_000);
     let patched =
@@ -261,7 +261,7 @@ fn record(user: &str, id: u16, data: &[u8]) -> Vec<u8> {
     [&[0; 2], &name[..], &id.to_le_bytes(), &(data.len() as u16).to_le_bytes(), &[0; 32], data].concat()
 }
 
-/// The scan with further records before its own.
+/// The scan with these records inserted before its own.
 fn with_records(scan: &[u8], records: &[Vec<u8>]) -> Vec<u8> {
     let number = |at: usize| u32::from_le_bytes(*scan[at..].first_chunk().unwrap());
     let end = usize::from(u16::from_le_bytes([scan[94], scan[95]]));
@@ -273,7 +273,7 @@ fn with_records(scan: &[u8], records: &[Vec<u8>]) -> Vec<u8> {
 }
 
 #[test]
-fn extra_bytes_are_described_once() {
+fn duplicate_extra_bytes_descriptions_are_ignored() {
     let describe = |name: &str| {
         let mut data = [0; 192];
         data[2] = 1;
@@ -302,7 +302,7 @@ fn extra_bytes_are_described_once() {
 }
 
 #[test]
-fn empty_records_are_read_together() {
+fn empty_records_are_read_through_a_buffer() {
     /// Counts the reads.
     #[derive(Default)]
     struct Reads(std::sync::atomic::AtomicU64);
@@ -324,7 +324,7 @@ fn empty_records_are_read_together() {
 }
 
 #[test]
-fn later_versions_count_their_points_in_64_bits() {
+fn las_1_4_uses_the_64_bit_point_count() {
     for (format, compressed) in [(6, false), (7, true)] {
         let whole = scan(format, compressed, 100);
         let start = u32::from_le_bytes(*whole[96..].first_chunk().unwrap());
@@ -398,7 +398,7 @@ const GLOBE: &str = concat!(
 );
 
 #[test]
-fn degrees_are_longitude_and_latitude() {
+fn geographic_scans_give_longitude_and_latitude() {
     let geographic = [[1024, 0, 1, 2], [2048, 0, 1, 4326]];
     let after = |scan: Vec<u8>| {
         // As a record after the points, following another.
@@ -423,7 +423,7 @@ fn degrees_are_longitude_and_latitude() {
             sample.table(""),
             (names(&["longitude", "latitude"]), vec![10.0, 60.5, 11.0, 60.5, 12.0, 60.5])
         );
-        // By their old names too, which other programs use.
+        // The old names x, y, z, which other programs use, still work.
         assert_eq!(sample.table("x,y,z").0, names(&["longitude", "latitude", "height"]));
         assert_eq!(sample.table("Z,latitude").1[..2], [150.0, 60.5]);
         assert!(column(&sample.path, "y", &Silent).is_ok());
@@ -444,7 +444,7 @@ fn degrees_are_longitude_and_latitude() {
 }
 
 #[test]
-fn other_systems_are_named_with_their_unit() {
+fn projected_systems_are_shown_with_their_unit() {
     let format = |scan: Vec<u8>, entries: &[[u16; 4]]| {
         let sample = Sample::new("a.las", with_records(&scan, &[keys(entries)]));
         (sample.table("").0.join(","), sample.info().format)
@@ -455,7 +455,7 @@ fn other_systems_are_named_with_their_unit() {
         ("x,y,z".to_owned(), "LAS 1.2, point format 1, EPSG:2926, US survey feet".to_owned())
     );
     // Metres mislabelled as degrees.
-    let mistaken = "LAS 1.2, point format 1, EPSG:4326, which its coordinates are not";
+    let mistaken = "LAS 1.2, point format 1, EPSG:4326, but not in degrees";
     assert_eq!(
         format(scan(1, false, 9), &[[1024, 0, 1, 2], [2048, 0, 1, 4326]]),
         ("x,y,z".to_owned(), mistaken.to_owned())
@@ -474,7 +474,7 @@ fn other_systems_are_named_with_their_unit() {
 }
 
 #[test]
-fn records_after_the_points_may_lie() {
+fn false_extended_records_are_ignored() {
     let mut content = degrees(6);
     let start = content.len() as u64;
     content[235..243].copy_from_slice(&start.to_le_bytes());

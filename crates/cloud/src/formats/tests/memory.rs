@@ -1,4 +1,4 @@
-//! Low memory: text is rejected with the amount, where a failed allocation would abort the program.
+//! Low memory: readers fail with an error that gives the amount, instead of aborting in a failed allocation.
 
 use super::*;
 
@@ -51,7 +51,7 @@ fn texts() -> Vec<(&'static str, String)> {
 }
 
 #[test]
-fn every_reader_of_text_counts_what_it_makes() {
+fn text_readers_respect_the_memory_limit() {
     for (name, text) in texts() {
         let sample = Sample::new(name, text);
         let read = |free: u64| {
@@ -70,7 +70,7 @@ fn every_reader_of_text_counts_what_it_makes() {
 }
 
 #[test]
-fn texts_of_a_column_are_counted() {
+fn text_columns_respect_the_memory_limit() {
     let lines: String = (0..5000).map(|at| format!("{at},name {at}\n")).collect();
     let objects: Vec<String> = (0..5000).map(|at| format!("{{\"0\":{at},\"1\":\"name {at}\"}}")).collect();
     for (name, text) in [("a.csv", lines), ("a.json", format!("[{}]", objects.join(",")))] {
@@ -82,7 +82,7 @@ fn texts_of_a_column_are_counted() {
 }
 
 #[test]
-fn empty_arrays_and_objects_take_nothing() {
+fn empty_arrays_and_objects_take_no_memory() {
     for empty in ["[],", "{},", "[[],{}],"] {
         let sample = Sample::new("a.json", format!("[[{}1],[{}2]]", empty.repeat(5000), empty.repeat(5000)));
         let input = Input::new(&sample.path, &Silent).unwrap().with_free(1 << 16);
@@ -93,7 +93,7 @@ fn empty_arrays_and_objects_take_nothing() {
 }
 
 #[test]
-fn long_names_are_cut_and_found_by_what_they_are() {
+fn truncated_names_are_found_by_their_full_name() {
     let long = "n".repeat(limits::MAX_NAME + 7);
     let sample = Sample::new("a.csv", format!("{long},b\n1,2\n"));
     assert_eq!(sample.info().columns[0].name.len(), limits::MAX_NAME);
@@ -101,7 +101,7 @@ fn long_names_are_cut_and_found_by_what_they_are() {
 }
 
 #[test]
-fn frames_beyond_those_listed_open_by_number() {
+fn unlisted_frames_open_by_number() {
     let sample = Sample::new("a.xyz", "1\n\nH 1 2 3\n".repeat(limits::MAX_PARTS + 2));
     assert_eq!(parts(&sample.path, &Silent).unwrap().len(), limits::MAX_PARTS);
     assert_eq!(
@@ -112,9 +112,9 @@ fn frames_beyond_those_listed_open_by_number() {
     assert_eq!(last.values, [1.0, 2.0, 3.0]);
 }
 
-/// Valid files that need little memory at a time: releases must match claims exactly.
+/// These files fit in little memory only if readers release exactly what they claimed.
 #[test]
-fn what_is_read_in_parts_fits_a_part_of_the_memory() {
+fn streamed_files_release_the_memory_they_claim() {
     let feature = |at: usize| {
         format!(
             "{{\"type\":\"Feature\",\"geometry\":{{\"type\":\"Point\",\"coordinates\":[{at},2]}},\"\

@@ -39,14 +39,14 @@ struct Sample {
     _folder: TempDir,
 }
 
-/// Compares the values as f64, whatever type they are stored in.
+/// Compares values as f64, whether stored as f32 or f64.
 impl<V: AsRef<[f64]>> PartialEq<V> for crate::Values {
     fn eq(&self, other: &V) -> bool {
         self.iter().eq(other.as_ref().iter().copied())
     }
 }
 
-/// Work with a file that is only named in errors, and this much free memory.
+/// Runs work with this much free memory and an input that is only used in errors.
 pub(super) fn with_input(free: u64, work: impl FnOnce(&Input<'_>)) {
     let sample = Sample::new("a.csv", "1");
     work(&Input::new(&sample.path, &Silent).unwrap().with_free(free));
@@ -64,12 +64,12 @@ impl Sample {
         read(&self.path, &columns.parse().unwrap(), &Silent)
     }
 
-    /// One of its clouds.
+    /// Reads the cloud with this name.
     fn read_part(&self, name: &str) -> Result<Coordinates, FormatError> {
         read(&path_of(&self.path, name), &ColumnChoice::Default, &Silent)
     }
 
-    /// The values of one of its clouds.
+    /// The values of the cloud with this name.
     #[track_caller]
     fn part(&self, name: &str) -> Vec<f64> {
         assert_records_agree(&path_of(&self.path, name), "");
@@ -88,7 +88,7 @@ impl Sample {
         describe(&self.path, &Silent).unwrap()
     }
 
-    /// The error's message, which is one line and ends with the path.
+    /// The error message without the path. Checks that it is one line and ends with the path.
     fn error(&self) -> String {
         self.error_of("")
     }
@@ -112,7 +112,7 @@ fn names(names: &[&str]) -> Vec<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-/// Some rows of a cloud are the records that they were read from, whichever way these are read.
+/// Checks that rows of a cloud equal the records of the file, for each way of reading them.
 #[track_caller]
 fn assert_records_agree(path: &Path, columns: &str) {
     let source = Source::File { path: path.to_owned(), columns: columns.parse().unwrap() };
@@ -134,7 +134,7 @@ fn assert_records_agree(path: &Path, columns: &str) {
     );
 }
 
-/// Equal, with NaN equal to NaN.
+/// Asserts equality, with NaN equal to NaN.
 #[track_caller]
 fn assert_values(found: &[f64], want: &[f64]) {
     let bits = |values: &[f64]| {
@@ -144,7 +144,7 @@ fn assert_values(found: &[f64], want: &[f64]) {
 }
 
 #[test]
-fn names_and_contents_must_agree() {
+fn extensions_must_match_the_content() {
     for (name, content, part) in [
         ("a.csv", &b"\x93NUMPY\x01\x00"[..], "named .csv: it begins like a NumPy array; rename it to .npy"),
         ("a.npy", b"1,2\n", "named .npy: does not begin like a NumPy array"),
@@ -190,7 +190,7 @@ fn names_and_contents_must_agree() {
         let message = Sample::new(name, content).error();
         assert!(message.contains(part), "{name}: {message}");
     }
-    // A recording under another name is one all the same.
+    // A recording with another extension is still recognised.
     let message = Sample::new(
         "a.npz",
         npz::npz(&[("cloud0/points.npy", b"1".to_vec()), ("recording.json", b"{}".to_vec())]),
@@ -213,7 +213,7 @@ fn names_and_contents_must_agree() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn missing_files_are_reported() {
     let folder = TempDir::new().unwrap();
     let message =
         read(&folder.path().join("none.csv"), &ColumnChoice::Default, &Silent).unwrap_err().to_string();
@@ -223,7 +223,7 @@ fn what_is_not_there_is_said() {
 }
 
 #[test]
-fn extensions_belong_to_one_format() {
+fn every_extension_belongs_to_one_format() {
     let mut all: Vec<&str> = registry().iter().flat_map(|format| format.extensions.iter().copied()).collect();
     all.extend(registry::FOREIGN.iter().flat_map(|foreign| foreign.1));
     let count = all.len();
@@ -233,7 +233,7 @@ fn extensions_belong_to_one_format() {
 }
 
 #[test]
-fn cancelling_stops() {
+fn reading_can_be_cancelled() {
     let stop = std::sync::atomic::AtomicBool::new(true);
     let sample = Sample::new("a.csv", "1,2\n".repeat(10_000));
     assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));

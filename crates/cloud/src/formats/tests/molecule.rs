@@ -4,7 +4,7 @@ pub(super) const WATER: &str =
     "3\nwater, at rest\nO 0.0 0.0 0.119\nH 0.0 0.763 -0.477\nH 0.0 -0.763 -0.477\n";
 
 #[test]
-fn atoms_are_points_with_an_element() {
+fn atoms_have_coordinates_and_an_element() {
     let sample = Sample::new("water.xyz", WATER);
     assert_eq!(
         sample.table(""),
@@ -25,7 +25,7 @@ fn atoms_are_points_with_an_element() {
 }
 
 #[test]
-fn the_frames_of_a_trajectory_are_parts() {
+fn trajectory_frames_are_parts() {
     let sample = Sample::new("a.xyz", format!("{WATER}2\nnext\nO 1 2 3\nH 4 5 6\n"));
     assert_eq!(
         sample.error(),
@@ -35,7 +35,7 @@ fn the_frames_of_a_trajectory_are_parts() {
 }
 
 #[test]
-fn errors_name_the_place() {
+fn errors_give_the_line() {
     let error = |text: &str| Sample::new("a.xyz", text).error();
     assert_eq!(error("3\nwater\nO 0 0 0\nH 0 1 0\n"), "cut short: a frame declares 3 atoms but has 2");
     let more = "line 4: `H 0 1 0` is not a number of atoms, which should follow a frame; does it have more \

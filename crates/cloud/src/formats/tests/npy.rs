@@ -18,7 +18,7 @@ fn floats(values: &[f32]) -> Vec<u8> {
 type Encode<'a> = &'a dyn Fn(u8) -> Vec<u8>;
 
 #[test]
-fn element_types_and_orders() {
+fn element_types_and_memory_orders_are_read() {
     let want = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
     let data =
         |bytes: Encode<'_>, order: [u8; 6]| order.iter().flat_map(|&value| bytes(value)).collect::<Vec<u8>>();
@@ -70,7 +70,7 @@ fn nan_and_infinity_are_kept() {
 }
 
 #[test]
-fn large_arrays_are_read_in_pieces() {
+fn large_arrays_are_read_in_batches() {
     let values: Vec<f32> = (0..300_000).map(|i| i as f32).collect();
     let sample = Sample::new("a.npy", npy("<f4", false, "(100000, 3)", &floats(&values)));
     assert_eq!(sample.table("").1, values.iter().map(|&v| f64::from(v)).collect::<Vec<_>>());
@@ -81,7 +81,7 @@ fn large_arrays_are_read_in_pieces() {
 }
 
 #[test]
-fn arrays_of_pictures_have_a_row_each() {
+fn image_arrays_have_one_row_per_image() {
     let values: Vec<u8> = (0..24).collect();
     let want: Vec<f64> = (0..24).map(f64::from).collect();
     let gray = Sample::new("a.npy", npy("|u1", false, "(4, 2, 3)", &values));
@@ -172,14 +172,14 @@ fn structured_arrays_are_tables() {
     let sample = Sample::new("a.npy", structured(&aligned, &loose));
     assert_eq!((sample.info().rows, sample.info().format.as_str()), (3, "NumPy array, 3 × 4 records"));
     assert_eq!(sample.error_of("it's"), "record 0, column `it's`: `<U2` is not a number");
-    // Coordinates by name, whatever else exists.
+    // Named coordinates take precedence over other columns.
     let named = [("'id'", "'|u1'"), ("'z'", "'|u1'"), ("'y'", "'|u1'"), ("'x'", "'|u1'")];
     let sample = Sample::new("a.npy", structured(&named, &|i| vec![i, 1, 2, 3]));
     assert_eq!(sample.table("").0, names(&["x", "y", "z"]));
 }
 
 #[test]
-fn fields_that_hold_several_numbers_are_refused_by_name() {
+fn array_valued_fields_are_refused_by_name() {
     let error = |field: &str, code: &str| {
         Sample::new("a.npy", structured(&[("'id'", "'|u1'"), (field, code)], &|_| vec![0; 13])).error()
     };
@@ -214,7 +214,7 @@ fn fields_that_hold_several_numbers_are_refused_by_name() {
 }
 
 #[test]
-fn what_is_not_read_is_refused() {
+fn unsupported_arrays_are_refused() {
     let ok = npy("<f4", false, "(2, 2)", &floats(&[1.0; 4]));
     for (content, part) in [
         (npy("|O", false, "(2,)", b"...."), "pickled objects, which would run code"),

@@ -26,7 +26,7 @@ fn line(rows: usize) -> Vec<u8> {
 }
 
 #[test]
-fn the_array_that_is_meant_is_read() {
+fn the_intended_array_is_selected() {
     let archives: [&[(&str, Vec<u8>)]; 6] = [
         &[("any.npy", array(2, 1))],
         &[("labels.npy", line(5)), ("any.npy", array(2, 1)), ("notes.txt", vec![1, 2])],
@@ -42,7 +42,7 @@ fn the_array_that_is_meant_is_read() {
 }
 
 #[test]
-fn vectors_are_told_from_what_is_beside_them() {
+fn vectors_are_distinguished_from_auxiliary_arrays() {
     let int = |columns: usize| npy("<i8", false, &format!("(2, {columns})"), &vec![3; 16 * columns]);
     let real = |columns: usize, value: f32| {
         npy("<f4", false, &format!("(2, {columns})"), &value.to_le_bytes().repeat(2 * columns))
@@ -109,7 +109,7 @@ fn vectors_are_told_from_what_is_beside_them() {
 }
 
 #[test]
-fn no_array_is_read_in_place_of_one_that_is_not() {
+fn unsupported_arrays_are_not_replaced_by_another() {
     let int = |columns: usize| npy("<i8", false, &format!("(2, {columns})"), &vec![3; 16 * columns]);
     let real = |columns: usize| npy("<f4", false, &format!("(2, {columns})"), &[0; 32][..8 * columns]);
     let (deep, text, complex) = (
@@ -139,7 +139,7 @@ fn no_array_is_read_in_place_of_one_that_is_not() {
         assert!(message.contains(&format!("`{name}` (2")), "{message}");
         assert!(sample.read_part(name).is_ok());
     }
-    // A readable one is the usual one, or accompanies the vectors.
+    // The readable array has a usual name, or only accompanies the vectors.
     for beside in [vec![("points.npy", real(3))], vec![("X.npy", int(3))]] {
         assert!(
             Sample::new("a.npz", npz(&[vec![("data.npy", deep.clone())], beside].concat())).read("").is_ok()
@@ -150,7 +150,7 @@ fn no_array_is_read_in_place_of_one_that_is_not() {
 }
 
 #[test]
-fn archives_of_something_else_say_what() {
+fn unsupported_archives_are_identified() {
     let (int, one) = (
         |count: usize| npy("<i4", false, &format!("({count},)"), &vec![0; 4 * count]),
         npy("|S3", false, "()", b"csr"),
@@ -162,7 +162,7 @@ fn archives_of_something_else_say_what() {
         ("shape.npy", int(2)),
         ("data.npy", int(4)),
     ]);
-    // Stored by diagonals, the data are a table.
+    // The data of a matrix stored by diagonals are a table.
     let diagonals = npz(&[
         ("format.npy", one),
         ("shape.npy", int(2)),
@@ -186,7 +186,7 @@ fn archives_of_something_else_say_what() {
 }
 
 #[test]
-fn an_array_can_be_named() {
+fn arrays_are_selected_by_name() {
     let sample = Sample::new(
         "a.npz",
         npz(&[
@@ -215,7 +215,7 @@ fn an_array_can_be_named() {
 }
 
 #[test]
-fn a_long_list_of_arrays_is_cut() {
+fn long_lists_of_arrays_are_truncated() {
     let members: Vec<(String, Vec<u8>)> = (0..40).map(|at| (format!("a{at}.npy"), array(1, 1))).collect();
     let members: Vec<(&str, Vec<u8>)> =
         members.iter().map(|(name, content)| (name.as_str(), content.clone())).collect();
@@ -224,7 +224,7 @@ fn a_long_list_of_arrays_is_cut() {
 }
 
 #[test]
-fn a_header_cannot_promise_more_than_deflate_packs() {
+fn declared_sizes_beyond_the_deflate_ratio_are_refused() {
     let promising = |rows: usize| npy("|u1", false, &format!("({rows}, 2)"), &[7; 64]);
     let message = Sample::new("a.npz", npz(&[("a.npy", promising(1_000_000))])).error();
     assert!(
@@ -237,7 +237,7 @@ fn a_header_cannot_promise_more_than_deflate_packs() {
 }
 
 #[test]
-fn what_is_no_cloud_is_refused() {
+fn unusable_archives_are_refused() {
     let stored = npz(&[("a.txt", vec![]), ("a.npy", npy("|u1", false, "(4, 2)", &[77; 8]))]);
     let damaged = stored.windows(8).position(|bytes| bytes == [77; 8]).unwrap();
     let checksum = Sample::new("a.npz", [&stored[..damaged], &[78], &stored[damaged + 1..]].concat()).error();
@@ -267,7 +267,7 @@ fn find(content: &[u8], bytes: &[u8]) -> usize {
 }
 
 #[test]
-fn another_array_is_not_taken_for_a_damaged_one() {
+fn damaged_arrays_are_not_replaced_by_another() {
     // Named like ann-benchmarks; `train` is stored.
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     assert_eq!(Sample::new("a.npz", &whole).table("").1, [7.0; 18]);
@@ -279,7 +279,7 @@ fn another_array_is_not_taken_for_a_damaged_one() {
         (patched(&whole, header + 8, &[0xff; 2]), "data: damaged, and cannot be unpacked"),
         // The signature of its local header, and its name in both places.
         (patched(&whole, local - 30, b"?"), "zip archive: it is damaged, or was cut short"),
-        (patched(&whole, local, b"?"), "zip archive: its name differs from the list at the end"),
+        (patched(&whole, local, b"?"), "zip archive: its name differs from the central directory"),
     ] {
         let sample = Sample::new("a.npz", content);
         assert_eq!(sample.error(), format!("array `train`: {why}; choose another with FILE:NAME"));
@@ -296,7 +296,7 @@ fn another_array_is_not_taken_for_a_damaged_one() {
     let renamed = Sample::new("a.npz", patched(&whole, listed, b"?")).error();
     assert_eq!(
         renamed,
-        "array `?rain`: zip archive: its name differs from the list at the end; choose another with FILE:NAME"
+        "array `?rain`: zip archive: its name differs from the central directory; choose another with FILE:NAME"
     );
     let data = whole.windows(18).position(|bytes| bytes == [7; 18]).unwrap();
     assert_eq!(
@@ -306,7 +306,7 @@ fn another_array_is_not_taken_for_a_damaged_one() {
 }
 
 #[test]
-fn members_are_read_to_their_end() {
+fn members_are_read_and_verified_to_their_end() {
     // Extra data after the array, in a deflated and in a stored member.
     let long = [array(4, 3), vec![5; 300_000]].concat();
     let content = npz(&[("deflated.npy", long.clone()), ("stored.npy", long)]);
@@ -324,7 +324,7 @@ fn members_are_read_to_their_end() {
 }
 
 #[test]
-fn members_that_share_their_bytes_are_refused() {
+fn overlapping_members_are_refused() {
     // The central directory names the first member twice.
     let whole = npz(&[("x.npy", array(2, 1)), ("y.npy", array(2, 1))]);
     let listed = whole.windows(4).rposition(|bytes| bytes == b"PK\x01\x02").unwrap();
@@ -341,11 +341,11 @@ fn names_of(content: &[u8], name: &[u8]) -> [usize; 2] {
 }
 
 #[test]
-fn an_array_is_not_hidden_by_its_name() {
+fn members_with_altered_names_are_reported() {
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     let [own, listed] = names_of(&whole, b"train.npy");
-    let renamed = "zip archive: its name differs from the list at the end";
-    let packed = "zip archive: its compression differs from the list at the end";
+    let renamed = "zip archive: its name differs from the central directory";
+    let packed = "zip archive: its compression differs from the central directory";
     // A letter of `.npy`; the compression method and a flag, in either place.
     for (content, why) in [
         (patched(&whole, listed + 7, b"?"), renamed),
@@ -368,7 +368,7 @@ fn an_array_is_not_hidden_by_its_name() {
 }
 
 #[test]
-fn members_with_one_name_are_refused() {
+fn duplicate_member_names_are_refused() {
     let whole = npz(&[("train.npy", array(9, 7)), ("tests.npy", array(2, 1)), ("other.txt", vec![1])]);
     let [own, listed] = names_of(&whole, b"train.npy");
     let message = "zip archive: several of its members have the same name";
@@ -380,12 +380,12 @@ fn members_with_one_name_are_refused() {
 }
 
 #[test]
-fn the_list_of_members_ends_where_its_end_is_recorded() {
+fn the_central_directory_must_match_its_end_record() {
     let whole = npz(&[("test.npy", array(2, 1)), ("train.npy", array(9, 7))]);
     let end = find(&whole, b"PK\x05\x06");
     assert_eq!(Sample::new("a.npz", &whole).table("").1, [7.0; 18]);
-    // It counts one of two members.
-    let message = "zip archive: the list at its end is longer than the number of members there";
+    // The end record counts one of two members.
+    let message = "zip archive: its central directory has more members than declared";
     assert_eq!(Sample::new("a.npz", patched(&whole, end + 8, &[1, 0, 1, 0])).error(), message);
     // Zip64, whose record comes first and has its own position.
     let large = |count: u64| {

@@ -12,7 +12,7 @@ fn two() -> Vec<u8> {
 }
 
 #[test]
-fn a_colon_in_a_file_name_is_no_part() {
+fn colons_in_file_names_do_not_select_a_part() {
     let text = Sample::new("12:30.csv", "1,2\n");
     assert_eq!(text.table("").1, [1.0, 2.0]);
     assert_eq!(file_of(&text.path), text.path);
@@ -29,7 +29,7 @@ fn a_colon_in_a_file_name_is_no_part() {
 }
 
 #[test]
-fn a_format_with_one_cloud_has_no_parts() {
+fn single_cloud_formats_have_no_parts() {
     let text = Sample::new("a.csv", "1,2\n");
     assert_eq!(parts(&text.path, &Silent).unwrap(), []);
     let message = text.read_part("x").unwrap_err().to_string();
@@ -48,7 +48,7 @@ fn a_format_with_one_cloud_has_no_parts() {
 }
 
 #[test]
-fn an_open_choice_is_typed() {
+fn ambiguous_files_list_their_parts() {
     let sample = Sample::new("a.npz", two());
     let Err(FormatError::Ambiguous { parts, path }) = sample.read("") else { panic!("one was chosen") };
     assert_eq!(parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>(), ["a", "group/b:c"]);

@@ -121,7 +121,7 @@ fn padding_may_have_any_length() {
 }
 
 #[test]
-fn headers_leave_much_out() {
+fn optional_header_lines_may_be_missing() {
     let old = "COLUMNS x y z\nWIDTH 2\nHEIGHT 1\nDATA ascii\n1 2 3\n\n4 5 6\n";
     assert_eq!(
         Sample::new("a.pcd", old).table(""),
@@ -138,7 +138,7 @@ fn headers_leave_much_out() {
 }
 
 #[test]
-fn colours_are_taken_apart_however_they_are_written() {
+fn packed_colours_are_split_for_every_type() {
     let colour = |kind: &str, text: &str| {
         let content = format!("# .PCD\nFIELDS rgba\nSIZE 4\nTYPE {kind}\nWIDTH 1\nDATA ascii\n{text}\n");
         Sample::new("a.pcd", content).table("").1
@@ -152,7 +152,7 @@ fn colours_are_taken_apart_however_they_are_written() {
 }
 
 #[test]
-fn errors_name_the_place() {
+fn errors_give_the_position() {
     let error = |from: &str, to: &str| {
         let text = header("ascii").replace(from, to) + "1 2 1 2 3 4 5 6 7 8\n";
         Sample::new("a.pcd", text).error()
@@ -191,7 +191,7 @@ fn errors_name_the_place() {
 }
 
 #[test]
-fn headers_that_lie_are_found_out() {
+fn false_headers_are_refused() {
     let whole = binary();
     assert_eq!(
         Sample::new("a.pcd", &whole[..whole.len() - 1]).error(),
@@ -225,18 +225,18 @@ fn headers_that_lie_are_found_out() {
         "compressed points: 3 points of 33 bytes do not match the declared 100 bytes"
     );
     assert_eq!(patched(0, 1), "compressed points: 99 bytes cannot fit in 1 compressed bytes");
-    // It ends before the points.
+    // The compressed data ends before the points.
     assert!(patched(0, 20).starts_with("cut short"));
     let mut broken = packed;
     broken[start + 8] = 0xff;
     assert_eq!(
         Sample::new("a.pcd", broken).error(),
-        "compressed points: LZF repeats what was before the beginning"
+        "compressed points: an LZF back-reference points before the start of the data"
     );
 }
 
 #[test]
-fn what_follows_the_points_is_said() {
+fn trailing_data_is_reported() {
     for content in [binary(), compressed()] {
         assert_eq!(Sample::new("a.pcd", &content).info().skipped, [""; 0]);
         let sample = Sample::new("a.pcd", [&content[..], &[0]].concat());
@@ -262,7 +262,7 @@ fn one_point(names: &str, counts: &str, numbers: usize) -> Vec<u8> {
 }
 
 #[test]
-fn long_names_of_many_columns_are_cut_and_counted() {
+fn long_column_names_are_truncated_and_claim_memory() {
     let name = "n".repeat(900_000);
     let header = format!("# .PCD\nFIELDS {name}\nCOUNT 65536\nWIDTH 1\nDATA binary\n");
     let sample = Sample::new("a.pcd", [header.as_bytes(), &[0; 4 << 16]].concat());
@@ -285,7 +285,7 @@ fn long_names_of_many_columns_are_cut_and_counted() {
 }
 
 #[test]
-fn fields_are_counted_as_columns_are() {
+fn fields_count_towards_the_column_limit() {
     let names = |count: usize| (0..count).map(|at| format!("f{at}")).collect::<Vec<_>>().join(" ");
     let message = "too many columns: at most 65536 are supported";
     let most = limits::MAX_PCD_COLUMNS;

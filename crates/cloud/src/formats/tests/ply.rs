@@ -48,7 +48,7 @@ fn both_byte_orders_and_ascii_agree() {
 }
 
 #[test]
-fn every_type_is_known_by_both_names() {
+fn every_type_has_two_names() {
     let types = [
         "char", "int8", "uchar", "uint8", "short", "int16", "ushort", "uint16", "int", "int32", "uint",
         "uint32",
@@ -77,8 +77,8 @@ fn every_type_is_known_by_both_names() {
 }
 
 #[test]
-fn other_elements_and_lists_are_passed_over() {
-    // A face of three corners, one of none, then two vertices with a list in the middle, then edges.
+fn unused_elements_and_lists_are_skipped() {
+    // A face with three corners, a face without corners, two vertices with a list in the middle, and an edge.
     let header = "element face 2\nproperty list uchar int corners\nproperty uchar red\nelement nothing \
                   1000000000000\nelement vertex 2\nproperty uchar x\nproperty list uchar short \
                   more\nproperty uchar z\nelement edge 1\nproperty int a\n";
@@ -98,7 +98,7 @@ fn other_elements_and_lists_are_passed_over() {
 }
 
 #[test]
-fn normals_and_colours_are_columns_but_no_coordinates() {
+fn normals_and_colours_are_not_coordinates() {
     let header = "element vertex 1\nproperty float nx\nproperty float x\nproperty float y\nproperty float \
                   z\nproperty uchar red\n";
     let sample = Sample::new("a.ply", ascii(header, "9 1 2 3 255\n"));
@@ -108,7 +108,7 @@ fn normals_and_colours_are_columns_but_no_coordinates() {
 }
 
 #[test]
-fn errors_name_the_place() {
+fn errors_give_the_position() {
     let header_error = |header: &str| Sample::new("a.ply", ascii(header, "")).error();
     assert_eq!(
         header_error("element vertex many\n"),
@@ -147,7 +147,7 @@ fn errors_name_the_place() {
 }
 
 #[test]
-fn counts_that_lie_are_found_out() {
+fn false_counts_are_refused() {
     for header in [
         "element vertex 18446744073709551615\nproperty double x\n",
         "element face 99999999999\nproperty list int int l\nelement vertex 1\nproperty int x\n",
@@ -177,7 +177,7 @@ fn counts_that_lie_are_found_out() {
 }
 
 #[test]
-fn what_follows_the_last_element_is_said() {
+fn trailing_data_is_reported() {
     let header = "element vertex 2\nproperty char x\n";
     let binary = |body: &[u8]| Sample::new("a.ply", binary("little", header, body)).info().skipped;
     assert_eq!(binary(&[1, 2]), [""; 0]);

@@ -7,7 +7,7 @@ fn values(text: impl AsRef<[u8]>) -> Vec<f64> {
 }
 
 #[test]
-fn every_delimiter_line_end_and_wrapping() {
+fn delimiters_line_endings_and_gzip_are_supported() {
     let want = [1.5, -2.0, 3e3, 4.0];
     for text in [
         "a,b\n1.5,-2\n3e3,4\n",
@@ -37,15 +37,15 @@ fn every_delimiter_line_end_and_wrapping() {
 }
 
 #[test]
-fn what_is_missing_is_nan_and_keeps_its_row() {
+fn missing_values_are_nan_and_keep_their_row() {
     assert_values(&values("a,b\n1,\n,NA\nnan,null\n4,5\n"), &[1.0, NAN, NAN, NAN, NAN, NAN, 4.0, 5.0]);
     assert_values(&values("a,b\ninf,1\n-inf,2\n"), &[f64::INFINITY, 1.0, f64::NEG_INFINITY, 2.0]);
-    // Three data records, without a header to help with the first.
+    // Three data records without a header.
     assert_values(&values("1,\n,2\n3,4\n"), &[1.0, NAN, NAN, 2.0, 3.0, 4.0]);
 }
 
 #[test]
-fn text_columns_are_left_out_and_named() {
+fn text_columns_are_skipped_and_reported() {
     let sample = Sample::new("a.csv", "name,a,b,none\n\"x, y\",1,?,\n\"line\nend \"\"q\"\"\",3,2,\n");
     let info = sample.info();
     let kinds: Vec<_> = info.columns.iter().map(|column| column.kind).collect();
@@ -61,7 +61,7 @@ fn text_columns_are_left_out_and_named() {
 }
 
 #[test]
-fn a_first_line_that_counts_the_table_is_skipped_and_said() {
+fn summary_lines_are_skipped_and_reported() {
     let sample = Sample::new(
         "cancer.csv",
         "4,3,malignant,benign\n17.9,10.3,1,0\n20.5,17.7,2,0\n13.5,14.3,0,1\n9.5,12.4,5,1\n",
@@ -87,7 +87,7 @@ fn a_first_line_that_counts_the_table_is_skipped_and_said() {
 }
 
 #[test]
-fn a_column_that_turns_to_text_late_is_no_silent_loss() {
+fn late_text_in_a_numeric_column_is_an_error() {
     let mut text = "a,b,c\n".to_owned();
     for i in 0..3000 {
         text +=
@@ -124,7 +124,7 @@ fn headers_are_recognised() {
 }
 
 #[test]
-fn scans_as_text_begin_with_x_y_z() {
+fn text_scans_name_their_columns_by_convention() {
     let seven = "2\n1 2 3 -900 255 128 0\n4 5 6 -800 1 2 3\n";
     let sample = Sample::new("a.pts", seven);
     assert_eq!(sample.table(""), (names(&["x", "y", "z"]), vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0]));
@@ -132,7 +132,7 @@ fn scans_as_text_begin_with_x_y_z() {
     assert_eq!(Sample::new("a.pts.gz", gzip(seven)).table("").0, names(&["x", "y", "z"]));
     assert_eq!(Sample::new("a.pts", "1 2 3 9\n").table("3"), (names(&["intensity"]), vec![9.0]));
     assert_eq!(Sample::new("a.pts", "1 2 3 7 8 9\n").table("red").1, [7.0]);
-    // In other texts, the columns after them have no convention.
+    // Other extensions have no convention for the columns after x, y, z.
     assert_eq!(Sample::new("a.xyz", "1 2 3 7 8 9\n").table("3-5").0, names(&["d3", "d4", "d5"]));
     assert_eq!(Sample::new("a.asc", "1,2,3,4\n").table("").0, names(&["x", "y", "z"]));
     // Leading labels and names take precedence; other extensions imply nothing.
@@ -142,7 +142,7 @@ fn scans_as_text_begin_with_x_y_z() {
 }
 
 #[test]
-fn coordinates_are_found_by_name() {
+fn coordinate_columns_are_found_by_name() {
     let geo = Sample::new("a.csv", "id,Latitude,LONGITUDE\n7,1,2\n");
     assert_eq!(geo.table(""), (names(&["LONGITUDE", "Latitude"]), vec![2.0, 1.0]));
     assert_eq!(
@@ -155,7 +155,7 @@ fn coordinates_are_found_by_name() {
 }
 
 #[test]
-fn a_bad_value_does_not_cost_an_axis() {
+fn invalid_values_do_not_drop_a_coordinate_column() {
     let error = |text: &str| Sample::new("a.csv", text).error();
     assert_eq!(
         error("x,y,z\n1,2,3\n4,5,6\n7o,8,9\n"),
@@ -183,7 +183,7 @@ fn a_bad_value_does_not_cost_an_axis() {
 }
 
 #[test]
-fn labelled_points_need_no_header() {
+fn labelled_points_do_not_need_a_header() {
     let sample = Sample::new("a.csv", "5.1,3.5,A\n4.9,3.0,A\n");
     assert_eq!(sample.table(""), (names(&["x", "y"]), vec![5.1, 3.5, 4.9, 3.0]));
     assert_eq!(sample.info().format, "delimited text, commas, no header");
@@ -210,7 +210,7 @@ fn labelled_points_need_no_header() {
 }
 
 #[test]
-fn reading_a_table_grows_with_its_width_and_not_with_its_square() {
+fn reading_time_is_linear_in_the_number_of_columns() {
     let read = |width: usize| {
         let header: Vec<String> = (0..width).map(|at| format!("c{at}")).collect();
         let text = format!("{}\n{}\n", header.join(","), vec!["1"; width].join(","));
@@ -229,7 +229,7 @@ fn reading_a_table_grows_with_its_width_and_not_with_its_square() {
 }
 
 #[test]
-fn tables_too_wide_are_refused_and_names_alike_are_told_apart() {
+fn too_many_columns_and_ambiguous_names_are_refused() {
     let wider = Sample::new("a.csv", vec!["1"; (1 << 20) + 1].join(",")).error();
     assert_eq!(wider, "more than 1048576 columns: not supported; is the table transposed?");
     let alike = Sample::new("a.csv", format!("{}\n", vec!["a"; 500].join(","))).error_of("a");
@@ -241,14 +241,14 @@ fn tables_too_wide_are_refused_and_names_alike_are_told_apart() {
 }
 
 #[test]
-fn gzip_may_be_as_dense_as_deflate_can() {
+fn gzip_at_the_maximum_deflate_ratio_is_read() {
     let sparse = gzip([b"1,2\n".as_slice(), &vec![b'\n'; 1 << 22]].concat());
     assert!(sparse.len() < (1 << 22) / 900, "{}", sparse.len());
     assert_eq!(Sample::new("a.csv.gz", sparse).table("").1, [1.0, 2.0]);
 }
 
 #[test]
-fn the_line_of_a_bad_value_is_named() {
+fn errors_give_the_line_of_unusable_values() {
     let error = |name: &str, text: &str| {
         let sample = Sample::new(name, text);
         let source = crate::Source::File { path: sample.path.clone(), columns: ColumnChoice::Default };
@@ -271,8 +271,8 @@ fn the_line_of_a_bad_value_is_named() {
 }
 
 #[test]
-fn lines_are_counted_as_an_editor_counts_them() {
-    // For every line end, blank line, and reader that finds the fault.
+fn line_numbers_match_those_of_an_editor() {
+    // All line ends, with blank lines, and with an error in each kind of reader.
     for end in ["\n", "\r\n", "\r"] {
         for (text, place) in [
             ("a,b|1,2||# no|3,4|5|", "line 6, record 2: "),
@@ -299,7 +299,7 @@ fn lines_are_counted_as_an_editor_counts_them() {
 }
 
 #[test]
-fn a_count_is_a_promise() {
+fn row_counts_must_match_the_file() {
     let error = |name: &str, text: &str| Sample::new(name, text).error();
     let few = "rows: the first line declares 5, but the file has 2; if the file is not cut short, correct \
                that line";
@@ -323,7 +323,7 @@ fn a_count_is_a_promise() {
 }
 
 #[test]
-fn columns_are_chosen_by_name_and_index() {
+fn columns_are_selected_by_name_and_index() {
     let sample = Sample::new("a.csv", "a,B,c,1\n10,20,30,40\n");
     assert_eq!(sample.table("c,a").1, [30.0, 10.0]);
     assert_eq!(sample.table("b").1, [20.0]);
@@ -340,7 +340,7 @@ fn columns_are_chosen_by_name_and_index() {
 }
 
 #[test]
-fn numbers_in_another_notation_are_read_or_refused() {
+fn decimal_commas_are_read_or_refused() {
     for text in ["a;b\n1,5;2\n-3;4,125\n", "a;b\r\n\"1,5\";2\r\n-3;4,125\r\n"] {
         let sample = Sample::new("a.csv", text);
         assert_eq!(sample.table("").1, [1.5, 2.0, -3.0, 4.125]);
@@ -353,7 +353,7 @@ fn numbers_in_another_notation_are_read_or_refused() {
     assert_eq!(
         Sample::new("a.csv", "1,5;2\n3;4,5\n").table("").1,
         [1.5, 2.0, 3.0, 4.5],
-        "the first is no header"
+        "the first line is not a header"
     );
     assert_eq!(
         Sample::new("a.csv", "a;b\n1.5;1\n2;2,5\n").table("").1,
@@ -380,7 +380,8 @@ fn numbers_in_another_notation_are_read_or_refused() {
     ] {
         assert_eq!(Sample::new("a.csv", text).table("").1, want, "{text:?}");
     }
-    // Thousands or decimals is undecidable, and no dimension may be lost over it.
+    // Whether a comma separates thousands or decimals is undecidable, but the column must not be dropped
+    // silently.
     let both = |small: &str, large: &str| {
         format!(
             " but may be {small} or {large}; write numbers with a decimal point and without separators \
@@ -401,7 +402,7 @@ fn numbers_in_another_notation_are_read_or_refused() {
         assert_eq!(Sample::new("a.csv", text).error(), why);
         assert_eq!(Sample::new("a.csv", text).table("a").1.len(), text.lines().count() - 1);
     }
-    // A point among commas, beyond the sample.
+    // A decimal point among decimal commas, after the sample.
     let late = format!("a;b\n{}1.5;2\n", "1,5;2\n".repeat(60_000));
     assert!(
         Sample::new("a.csv", late)
@@ -417,7 +418,7 @@ fn numbers_in_another_notation_are_read_or_refused() {
 }
 
 #[test]
-fn what_stands_around_a_table_is_no_part_of_it() {
+fn preambles_units_and_trailing_delimiters_are_not_data() {
     let points = [1.5, 2.5, 3.5, 4.5, 5.5, 6.5];
     for (name, text) in [
         ("a.asc", "//X;Y;Z;Nx;Ny\n2\n1.5;2.5;3.5;0;1\n4.5;5.5;6.5;1;0\n"),
@@ -454,7 +455,7 @@ fn what_stands_around_a_table_is_no_part_of_it() {
 }
 
 #[test]
-fn the_numbers_of_columns_are_no_point() {
+fn column_numbers_are_read_as_a_header() {
     let sample = Sample::new("a.csv", "0,1,2\n2.5,5.25,7.5\n6.5,2.0,0.5\n");
     assert_eq!(sample.table(""), (names(&["0", "1", "2"]), vec![2.5, 5.25, 7.5, 6.5, 2.0, 0.5]));
     let note = |sample: &Sample| crate::formats::note(&sample.path, &Silent).unwrap();
@@ -469,7 +470,7 @@ fn the_numbers_of_columns_are_no_point() {
 }
 
 #[test]
-fn names_of_rows_are_not_coordinates() {
+fn row_names_are_not_coordinates() {
     let sample = Sample::new("a.txt", "a b c\n1 1.5 2.5 3.5\n2 4.5 5.5 6.5\n");
     assert_eq!(sample.table("").0, names(&["a", "b", "c"]));
     assert_eq!(sample.info().guessed_columns, [1, 2, 3]);
@@ -479,7 +480,7 @@ fn names_of_rows_are_not_coordinates() {
 }
 
 #[test]
-fn errors_name_the_place() {
+fn errors_give_the_line() {
     assert_eq!(
         Sample::new("a.csv", "a,b\n1,2\n\n# no\n3\n").error(),
         "line 5, record 1: expected 2 fields, found 1"
@@ -513,7 +514,7 @@ fn errors_name_the_place() {
 }
 
 #[test]
-fn a_quote_that_is_not_closed_takes_no_rows_in() {
+fn unclosed_quotes_do_not_swallow_rows() {
     let rows = |from: usize| (from..from + 300).map(|at| format!("{at},2,n{at}\n")).collect::<String>();
     let text = |field: &str| format!("x,y,name\n{}7,8,{field}\n{}", rows(0), rows(400));
     assert_eq!(Sample::new("a.csv", text("\"open")).error(), "line 302, record 300: unclosed quote");

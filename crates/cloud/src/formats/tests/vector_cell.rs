@@ -53,7 +53,7 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[test]
-fn lists_in_texts_are_vectors_in_every_notation() {
+fn text_lists_are_parsed_in_every_notation() {
     for [first, second] in [
         ["[1, 2.5, -3]", "[4,5,6e1]"],
         ["[ 1.   2.5 -3. ]", "[ 4.  5.\n  60. ]"],
@@ -80,7 +80,7 @@ fn lists_in_texts_are_vectors_in_every_notation() {
     // A vector longer than the sample for the dialect.
     let long = format!("[{}]", vec!["0.123456789"; 30_000].join(", "));
     assert!(taken("a.csv", csv("v", &[&long, &long])).starts_with("v0 v1 "));
-    // Missing ones keep their rows, and a header is optional.
+    // Missing vectors keep their rows, and a header is optional.
     assert_eq!(taken("a.csv", csv("v", &["[1, 2]", "", "[3, 4]"])), "v0 v1: 1 2 NaN NaN 3 4");
     assert_eq!(taken("a.csv", "a,\"[1, 2]\"\nb,\"[3, 4]\"\n"), "y0 y1: 1 2 3 4");
     // The column itself and single elements can be selected.
@@ -94,7 +94,7 @@ fn lists_in_texts_are_vectors_in_every_notation() {
 }
 
 #[test]
-fn texts_that_are_not_vectors_stay_texts() {
+fn other_texts_are_not_parsed_as_vectors() {
     for cells in [
         ["(see 1, 2)", "[3] and [4]"],
         ["1,234 EUR", "2,345 EUR"],
@@ -115,7 +115,7 @@ fn texts_that_are_not_vectors_stay_texts() {
     ] {
         assert_eq!(taken("a.csv", csv("genres", &cells)), "count: 7 8", "{cells:?}");
     }
-    // By their names.
+    // Lists that are not vectors by their names.
     for name in ["input_ids", "bbox", "shape", "label_ids"] {
         assert_eq!(taken("a.csv", csv(name, &["[1, 2]", "[3, 4]"])), "count: 7 8", "{name}");
     }
@@ -162,7 +162,7 @@ fn points_are_read_from_wkt_wkb_and_objects() {
             assert_eq!(taken("a.jsonl", json(&first) + &json(&second)), globe, "{first}");
         }
     }
-    // In the plane, with a height in all rows or without.
+    // Planar points, with heights in all rows or in none.
     let flat = |cells: [&str; 2]| taken("a.csv", csv("geom", &cells));
     assert_eq!(flat(["POINT(500000 48.5)", "POINT(1 2)"]), "geom.x geom.y: 500000 48.5 1 2");
     assert_eq!(
@@ -178,7 +178,7 @@ fn points_are_read_from_wkt_wkb_and_objects() {
 }
 
 #[test]
-fn pairs_of_places_are_on_the_globe() {
+fn coordinate_pairs_become_longitude_and_latitude() {
     for (name, cells, want) in [
         (
             "location",
@@ -218,7 +218,7 @@ fn pairs_of_places_are_on_the_globe() {
 }
 
 #[test]
-fn vectors_that_are_not_read_are_refused_by_name() {
+fn unsupported_vectors_are_refused_by_name() {
     for (cells, why) in [
         (
             &["POLYGON((0 0,1 0,1 1,0 0))", "POINT(1 2)"] as &[&str],
@@ -232,9 +232,9 @@ fn vectors_that_are_not_read_are_refused_by_name() {
             "it holds a Polygon",
         ),
         (&["[0.5, 1]", "[0.5, 1, 2]"], "it holds lists of 2 and of 3 numbers"),
-        (&["[0.1 0.2 ... 0.3]", "[0.1 0.2 ... 0.3]"], "it holds a list printed with `…`"),
+        (&["[0.1 0.2 ... 0.3]", "[0.1 0.2 ... 0.3]"], "it holds a list abbreviated with `…`"),
         (&["[[0.1, 0.2], [0.3, 0.4]]", "[[0.1, 0.2], [0.3, 0.4]]"], "it holds a list of lists"),
-        (&["[0.1, 0.2, 0.", "[0.1, 0.2, 0."], "it holds lists that do not end"),
+        (&["[0.1, 0.2, 0.", "[0.1, 0.2, 0."], "it holds lists without a closing bracket"),
         (&["[0.1, 0.2]", "[0.1, 0.2]", "failed"], "some of its values are vectors and others are text"),
         (&["aGVsbG8gd29ybGQhISEh", "AAAAAAAAAAAAAAAAAAAAAA=="], "it holds packed bytes or base64"),
         (&["48°8'14\"N 11°34'31\"E", "48°8'14\"N 11°34'31\"E"], "it holds degrees, minutes and seconds"),
@@ -277,7 +277,7 @@ fn vectors_that_are_not_read_are_refused_by_name() {
 }
 
 #[test]
-fn the_vector_among_arrays_of_objects_is_the_one_of_floats() {
+fn the_float_array_in_objects_is_the_vector() {
     let line = |more: &str| format!("{{\"input_ids\":[1,2],\"scores\":[0.5,1],{more}}}\n");
     assert_eq!(taken("a.jsonl", line("\"bbox\":[1.5,2,3,4]")), "scores_0 scores_1: 0.5 1");
     assert_eq!(taken("a.jsonl", line("\"embedding\":[1,2]")), "embedding_0 embedding_1: 1 2");
@@ -310,7 +310,7 @@ fn the_vector_among_arrays_of_objects_is_the_one_of_floats() {
 }
 
 #[test]
-fn vectors_between_bars_and_places_under_an_address_are_read() {
+fn bar_separated_vectors_and_address_coordinates_are_read() {
     assert_eq!(
         taken("a.csv", csv("vector", &["0.5|-1.5|2.5", "1.5|0.5|0.25"])),
         "vector0 vector1 vector2: 0.5 -1.5 2.5 1.5 0.5 0.25"
@@ -323,7 +323,7 @@ fn vectors_between_bars_and_places_under_an_address_are_read() {
 }
 
 #[test]
-fn geojson_is_on_the_globe_unless_it_names_another_system() {
+fn geojson_is_geographic_unless_another_crs_is_declared() {
     let features = |crs: &str, more: &str| {
         let point = "{\"type\":\"Feature\",\"properties\":{\"pop\":3MORE},\"geometry\":{\"type\":\"Point\",\
                      \"coordinates\":[11.5,48.5,500]}}";
@@ -375,7 +375,7 @@ fn lists(values: &[&[f64]]) -> ArrayRef {
 }
 
 #[test]
-fn geoparquet_follows_its_reference_system() {
+fn geoparquet_uses_its_crs() {
     let points = |numbers: [&[f64]; 2]| -> ArrayRef {
         Arc::new(BinaryArray::from_iter_values(
             numbers.map(|numbers| wkb(if numbers.len() > 2 { 1001 } else { 1 }, numbers)),
@@ -415,7 +415,7 @@ fn geoparquet_follows_its_reference_system() {
     ] {
         assert_eq!(table(near, &geo(crs)), want, "{crs}");
     }
-    // Without metadata, by range; heights are omitted.
+    // Without metadata, the value range decides; heights are omitted.
     assert_eq!(table(near, ""), globe);
     assert_eq!(table([&[1.0, 200.0], &[3.0, 4.0]], ""), "geometry.x geometry.y: 1 200 3 4");
     assert_eq!(table([&[1.0, 2.0, 9.0], &[3.0, 4.0, 9.0]], &geo("")), globe);
@@ -433,7 +433,7 @@ fn geoparquet_follows_its_reference_system() {
 }
 
 #[test]
-fn geoarrow_points_are_structures_or_lists() {
+fn geoarrow_points_are_read_from_structs_and_lists() {
     let number = |values: [f64; 2]| -> ArrayRef { Arc::new(Float64Array::from(values.to_vec())) };
     let structure = |names: [&str; 2]| -> ArrayRef {
         let field = |name: &str| Arc::new(Field::new(name, DataType::Float64, true));
@@ -477,7 +477,7 @@ fn geoarrow_points_are_structures_or_lists() {
 }
 
 #[test]
-fn the_vector_among_lists_is_the_one_of_floats() {
+fn the_float_list_among_columns_is_the_vector() {
     let mut tokens = ListBuilder::new(Int64Builder::new());
     (0..2).for_each(|_| tokens.append_value([Some(101), Some(7)]));
     let tokens = || column_of("input_ids", Arc::new(tokens.finish_cloned()));
@@ -495,7 +495,7 @@ fn the_vector_among_lists_is_the_one_of_floats() {
         "several vectors: any of `title` (columns 1-2), `body` (columns 3-4) could be meant; --columns \
          chooses others"
     );
-    // Texts with vectors, also after rows without one, but not if a list is the vector by name.
+    // Texts with vectors are read, also after rows without one, unless a list is the vector by name.
     let texts: ArrayRef = Arc::new(StringArray::from(vec![None, Some("[0.5, 1.5]")]));
     assert_eq!(table(vec![column_of("embedding", texts)]), "embedding0 embedding1: NaN NaN 0.5 1.5");
     // Lists of lists are rejected, unless another list is the vector by name.
@@ -514,7 +514,7 @@ fn the_vector_among_lists_is_the_one_of_floats() {
 }
 
 #[test]
-fn reference_systems_are_known_by_their_codes_and_notations() {
+fn crs_codes_and_notations_are_recognised() {
     let degrees = |text: &str| Crs::of_json(&serde_json::from_str(text).unwrap()).map(|crs| crs.geographic);
     for text in [
         "\"OGC:CRS84\"",
@@ -545,9 +545,9 @@ fn reference_systems_are_known_by_their_codes_and_notations() {
     );
 }
 
-/// Cells damaged anywhere never panic; only lists and points have numbers.
+/// Damaged cells never panic. Only lists and points return numbers.
 #[test]
-fn damaged_cells_are_no_danger() {
+fn damaged_cells_never_panic() {
     let cells = [
         "[np.float64(0.5), 2]",
         "SRID=4326;POINT ZM(1 2 3 4)",

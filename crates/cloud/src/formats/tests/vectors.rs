@@ -13,7 +13,7 @@ fn big_ann(rows: u32, dims: u32, data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn texmex_vectors() {
+fn texmex_vectors_are_read() {
     let f = Sample::new("a.fvecs", texmex(&[&floats(&[1.0, -2.5]), &floats(&[3.0, f32::NAN])], 2));
     assert_values(&f.table("").1, &[1.0, -2.5, 3.0, f64::NAN]);
     assert_values(&f.table("1").1, &[-2.5, f64::NAN]);
@@ -31,7 +31,7 @@ fn texmex_vectors() {
 }
 
 #[test]
-fn big_ann_vectors() {
+fn big_ann_vectors_are_read() {
     assert_eq!(
         Sample::new("a.fbin", big_ann(2, 2, &floats(&[1.0, 2.0, 3.0, 4.5]))).table("").1,
         [1.0, 2.0, 3.0, 4.5]
@@ -43,7 +43,7 @@ fn big_ann_vectors() {
 }
 
 #[test]
-fn sizes_that_do_not_fit_are_refused() {
+fn inconsistent_sizes_are_refused() {
     let vectors = texmex(&[&floats(&[1.0, 2.0]), &floats(&[3.0, 4.0])], 2);
     let mut uneven = vectors.clone();
     uneven[12] = 3;

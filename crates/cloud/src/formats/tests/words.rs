@@ -86,7 +86,7 @@ fn glove_word2vec_and_fasttext_are_read_under_any_name() {
 }
 
 #[test]
-fn labelled_points_stay_delimited_text_with_the_same_numbers() {
+fn labelled_points_are_read_as_delimited_text() {
     let labelled = "A 1.5 2.5 3\nB 4 5 6\n";
     assert_eq!(Sample::new("a.txt", labelled).info().format, "delimited text, spaces, no header");
     assert!(Sample::new("a.csv", glove(50)).read("").is_err());
@@ -102,7 +102,7 @@ fn labelled_points_stay_delimited_text_with_the_same_numbers() {
 }
 
 #[test]
-fn errors_name_the_place() {
+fn errors_give_the_line() {
     let error = |text: &str| Sample::new("a.vec", text).error();
     assert_eq!(
         error("2 3\na 1 2 3\nb 1 2\n"),
@@ -112,7 +112,7 @@ fn errors_name_the_place() {
     assert_eq!(late("b 1 2\n"), "line 71, record 70: expected 3 numbers after the word, found 2");
     assert_eq!(
         late("b 1 two 3\n"),
-        "line 71, record 70: `two` is not a number, and 3 should stand after the word"
+        "line 71, record 70: `two` is not a number; expected 3 numbers after the word"
     );
     assert_eq!(error("hello\n"), "line 1: no numbers after a word");
     let count = |promised: usize| Sample::new("a.vec", format!("{promised} 2\na 1 2\nb 3 4\n")).error();
@@ -132,7 +132,7 @@ fn errors_name_the_place() {
 }
 
 #[test]
-fn the_words_are_there_when_they_are_asked_for() {
+fn words_are_available_as_a_column() {
     let sample = Sample::new("a.vec", glove(3));
     let ColumnData::Categories { names, codes } = column(&sample.path, "word", &Silent).unwrap() else {
         panic!("words are text")

@@ -48,7 +48,8 @@ struct Tree {
     elements: u64,
     /// Elements that are columns.
     leaves: u64,
-    /// Open groups: remaining children, and the length of the name with those of the outer groups.
+    /// Open groups: the number of remaining children, and the total length of the names of the group and
+    /// those around it.
     groups: Vec<(u64, u64)>,
     deepest: usize,
     names: u64,
@@ -108,7 +109,7 @@ impl Tree {
     }
 }
 
-// The parts of parquet.thrift that the decoder knows.
+// The subset of parquet.thrift known to the decoder.
 
 use Kind::{Binary, Bool, Byte, Double, Int, List, Struct, Unknown};
 
@@ -209,11 +210,10 @@ static PLACES: Shape = Shape { name: "GeospatialStatistics", fields: &[Struct(&B
 static BOX: Shape =
     Shape { name: "BoundingBox", fields: &[Double, Double, Double, Double, Double, Double, Double, Double] };
 
-// Walks over a value of Thrift's compact protocol as the decoder will read it, but without recursion and
-// without allocating for its content.
+// Traverses a value of Thrift's compact protocol like the decoder, but without recursion or allocation.
 
-/// The fields of a struct that the decoder knows. It reads them with the expected type, whatever type the
-/// file declares.
+/// The fields of a struct that the decoder knows. The decoder assumes the expected type and ignores the
+/// declared one.
 pub(super) struct Shape {
     pub name: &'static str,
     /// By number, from 1.
@@ -295,8 +295,7 @@ impl Kind {
     }
 }
 
-/// Walks over a struct and calls `each` for its values. Returns the number of bytes it has; others may
-/// follow.
+/// Traverses a struct and calls `each` for its values. Returns the length of the struct in bytes.
 ///
 /// The error says why the bytes must not be decoded.
 pub(super) fn walk(
@@ -305,8 +304,8 @@ pub(super) fn walk(
     each: &mut dyn FnMut(Event) -> Result<(), String>,
 ) -> Result<usize, String> {
     let mut rest = Rest(bytes);
-    // The decoder reads booleans in lists without consuming bytes, so a few bytes could declare billions in
-    // each of many lists. Valid files have no more list elements than bytes.
+    // Booleans in lists consume no bytes in the decoder, so a few bytes could declare billions of them. Valid
+    // files have at most as many list elements as bytes.
     let mut elements = bytes.len() as u64;
     let mut frames = vec![Frame::Struct { shape: Some(shape), last: 0 }];
     while let Some(frame) = frames.last_mut() {

@@ -30,10 +30,10 @@ use footer::Refusal;
 const TRAILER: u64 = 8;
 /// Approximate memory per byte of the footer.
 const FOOTER: u64 = 8;
-/// Memory per column of the schema, whose description may have only eight bytes: the decoder's own
-/// structures, Arrow's, and the reader's.
+/// Memory per column of the schema: structures of the decoder, of Arrow and of the reader. Its description in
+/// the file may have only eight bytes.
 const COLUMN: u64 = 1 << 10;
-/// Memory per value of a list: stored, as a number, in the list, and its levels.
+/// Memory per value of a list: the stored value, the decoded number, its copy in the list, and its levels.
 const VALUE: u64 = 32;
 /// The texts of a batch may use at most the free memory divided by this.
 const SHARE: u64 = 4;
@@ -184,7 +184,7 @@ impl File<'_, '_> {
             hold(BATCH_VALUES, size.row);
         }
         for &column in columns {
-            // Null lists get as many numbers as all others.
+            // Null lists are padded to the fixed size.
             if let DataType::FixedSizeList(_, length) = self.schema().field(column).data_type() {
                 hold(BATCH_VALUES, u64::try_from(*length).unwrap_or(0));
             }
@@ -302,8 +302,8 @@ impl ChunkReader for Source {
     }
 }
 
-// Decompresses zstd pages, for which `parquet` needs a C library. It is told that they are uncompressed, and
-// they are decompressed before they reach its decoder.
+// Decompresses zstd pages, for which `parquet` would need a C library. The pages are declared as uncompressed
+// and decompressed before they reach its decoder.
 
 /// Whether a column is compressed with zstd.
 fn packs(chunk: &ColumnChunkMetaData) -> bool {

@@ -1,5 +1,5 @@
-//! Checks the pages of a column before decoding: the decoder allocates what their headers declare, and reads
-//! as many values as it finds.
+//! Checks the pages of a column before decoding: the decoder allocates by the sizes in their headers, and
+//! does not check the number of values.
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, Type as PhysicalType};
@@ -15,15 +15,16 @@ use crate::formats::limits::{
 };
 use crate::formats::{FormatError, Input, Result};
 
-/// Bytes first searched for a page header; one with long minimum and maximum texts needs more.
+/// Bytes first read for a page header. A header with long minimum and maximum texts needs more.
 const WINDOW: u64 = 1 << 12;
 /// Size that any page may decompress to.
 const ALWAYS: u64 = 1 << 10;
 
-/// Encodings of texts that begin with all lengths; in the second one, texts continue previous ones.
+/// Encodings of texts that store all lengths first. In the second one, a text shares a prefix with the
+/// previous text.
 const LENGTHS: i64 = 6;
 const CONTINUED: i64 = 7;
-/// Bytes of a length; a text that continues another has two.
+/// Bytes of a length. A text that shares a prefix has two lengths.
 const LENGTH: u64 = 8;
 /// Copies of a dictionary: as stored, as values, and their positions.
 const DICTIONARY_COPIES: u64 = 3;
@@ -80,8 +81,8 @@ impl PageHeader {
     }
 }
 
-/// Walks over the pages of a column and compares their declared sizes with their content. `rows` is the
-/// number of rows in the row group, if each has one value.
+/// Compares the declared sizes of a column's pages with their content. `rows` is the number of rows in the
+/// row group, if each has one value.
 pub(super) fn check(
     source: &Source,
     chunk: &ColumnChunkMetaData,
@@ -157,7 +158,7 @@ pub(super) fn check(
         if texts { size.text.max(dictionary).max(if all > BATCH_TEXTS { single } else { 0 }) } else { 0 };
     size.bytes = largest.saturating_add(dictionary.saturating_mul(DICTIONARY_COPIES));
     let window = if packs(chunk) { MAX_ZSTD_WINDOW } else { 0 };
-    // If there are few values, a row cannot be too long, even with all of them.
+    // With few values in total, no row can be too long.
     let long = chunk.column_descr().max_rep_level() > 0 && values.cast_unsigned() > BATCH_VALUES;
     if long || lengths {
         let held = size.bytes.saturating_add(window);
@@ -169,7 +170,7 @@ pub(super) fn check(
     Ok(size)
 }
 
-/// Minimum bytes of a value; for a text, those of its length.
+/// Minimum bytes of a value; for a text, the size of its length field.
 fn least(chunk: &ColumnChunkMetaData) -> u64 {
     match chunk.column_type() {
         PhysicalType::BOOLEAN => 1,
@@ -182,8 +183,8 @@ fn least(chunk: &ColumnChunkMetaData) -> u64 {
     }
 }
 
-/// Reads the page header at a byte offset of a column that ends at `end`. The error is a reason to doubt the
-/// header, or one to stop.
+/// Reads the page header at a byte offset of a column that ends at `end`. The error is `Ok` for a failed read
+/// and `Err` for an invalid header.
 fn header(
     source: &Source,
     at: u64,
@@ -216,7 +217,7 @@ fn ratio(compression: Compression) -> u64 {
     }
 }
 
-// The parts of parquet.thrift that the decoder knows.
+// The subset of parquet.thrift known to the decoder.
 
 static PAGE: Shape = Shape {
     name: "PageHeader",
@@ -472,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_counted_by_runs() {
+    fn values_are_counted_across_run_length_encoding() {
         // A run of one 0 and a run of 2²⁹ ones, which continues in the next page.
         let run = [2, 0, 0x80, 0x80, 0x80, 0x80, 4, 1];
         assert_eq!(longest(&[(&run, (1 << 29) + 1), (&[20, 1], 10)], true, 1), Ok((1 << 29) + 11));

@@ -146,7 +146,7 @@ impl Builder<'_, '_> {
         let besides =
             self.vectors().into_iter().flat_map(|(vector, columns)| columns.into_iter().zip(vector.columns));
         let besides: Vec<usize> = besides.filter(|(_, column)| column.beside).map(|(at, _)| at).collect();
-        // Array rows have no columns to infer, but with text or a header they are a table.
+        // Rows that are arrays have no columns to infer, unless text or a header makes them a table.
         let array = kind == Kind::Array
             && !self.header
             && self.nodes.given.is_empty()

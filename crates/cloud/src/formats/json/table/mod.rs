@@ -31,7 +31,7 @@ struct Values {
     selected: bool,
     /// Whether it is an element of a numeric array.
     item: bool,
-    /// The outermost array that it is an element of.
+    /// Node of the outermost array that contains the element.
     array: u32,
     /// The point of the first value.
     first: u64,
@@ -122,7 +122,7 @@ pub(super) struct Builder<'i, 'p> {
     /// The requested records: columns and their cells.
     picked: HashMap<u64, Vec<(usize, columns::Cell)>>,
     rows: u64,
-    /// Number of values in the file, and number stored, including NaN padding.
+    /// Number of values in the file, and number of values stored, including NaN padding.
     present: u64,
     padded: u64,
     kind: Option<Kind>,
@@ -136,7 +136,7 @@ pub(super) struct Builder<'i, 'p> {
     /// Texts that hold vectors, by their nodes.
     vectors: BTreeMap<u32, Seen>,
     numbers: Vec<f64>,
-    /// The nodes of x, y and z, and whether they are degrees and a height, in GeoJSON.
+    /// In GeoJSON: the nodes of x, y and z, and whether they are longitude, latitude and height.
     axes: Vec<u32>,
     pub degrees: Option<bool>,
     /// The error that stopped reading.
@@ -234,12 +234,12 @@ impl<'i, 'p> Builder<'i, 'p> {
         self.nodes.below(above, step)
     }
 
-    /// A result whose error stops reading.
+    /// Stores an error, which stops reading.
     fn or_fail<T>(&mut self, result: Result<T>) -> Result<T, ()> {
         result.map_err(|why| self.failed = Some(why))
     }
 
-    /// Returns to the first point, for the next column of a column-oriented table.
+    /// Returns to the first point to read the next column of a column-oriented table.
     pub fn start_column(&mut self) {
         self.rows = 0;
     }
@@ -351,7 +351,7 @@ impl<'i, 'p> Builder<'i, 'p> {
                     self.input.release((column.values.capacity() * size_of::<f64>()) as u64);
                     column.values = Vec::new();
                 }
-                // One more than the number of columns is not a header either.
+                // One text more than there are columns is enough to rule out a header.
                 if first_row && self.first_texts.len() <= at {
                     self.first_texts.push(text.chars().take(MAX_NESTED_NAME).collect());
                 }
@@ -412,9 +412,10 @@ impl<'i, 'p> Builder<'i, 'p> {
             .and_then(|()| self.input.claim(name.len() as u64, "the columns"));
         self.or_fail(room)?;
         let selected = self.wanted.as_ref().is_none_or(|wanted| {
-            // The first columns may yet be named x, y and z, or by a header in the first array.
+            // The first columns may still get the names x, y and z, or names from a header in the first
+            // array.
             let unsure = made_up && (at < 3 || self.rows == 0) && !wanted.is_empty();
-            // The axes of positions get their names at the end.
+            // The axes of positions are named at the end.
             let axis = self.axes.contains(&node)
                 || self.vectors.get(&array).is_some_and(|seen| seen.length <= 3)
                 || name.contains(COORDINATES);

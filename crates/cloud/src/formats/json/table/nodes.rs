@@ -23,7 +23,7 @@ pub(in super::super) enum Step<'a> {
     Member(&'a str),
 }
 
-/// The position of a value: its node or, until that exists, the steps to it.
+/// The position of a value: its node or, if that does not exist yet, the steps to it.
 pub(in super::super) struct Place<'a> {
     node: Cell<u32>,
     above: Option<(&'a Place<'a>, Step<'a>)>,
@@ -62,7 +62,7 @@ struct Node {
     members: Option<Box<HashMap<Rc<str>, u32>>>,
 }
 
-/// All nodes; the names of those with columns are made from their origins.
+/// All nodes. Column names are built from the path to their node.
 #[derive(Debug)]
 pub(super) struct Nodes {
     nodes: Vec<Node>,
@@ -200,4 +200,4 @@ impl Nodes {
 }
 
 /// Name of the nodes in memory errors.
-const WHAT: &str = "the names of what the points consist of";
+const WHAT: &str = "the names of the values in a point";

@@ -146,7 +146,7 @@ fn everywhere(batch: &RecordBatch) -> Vec<Sample> {
 }
 
 #[test]
-fn numbers_are_coordinates_and_texts_categories() {
+fn numbers_become_coordinates_and_texts_become_categories() {
     for sample in everywhere(&batch()) {
         let (columns, values) = sample.table("");
         assert_eq!(columns, names(&["height", "count", "level", "price"]));
@@ -180,7 +180,7 @@ fn numbers_are_coordinates_and_texts_categories() {
 }
 
 #[test]
-fn dates_are_numbers_and_single_ones_are_shown_as_dates() {
+fn dates_read_as_numbers_and_display_as_dates() {
     let seconds = [Some(1_728_045_000), None, Some(-1)];
     let scaled = |by: i64| seconds.map(|at| at.map(|at| at * by)).to_vec();
     let columns: [(&str, ArrayRef); 6] = [
@@ -246,7 +246,7 @@ fn dates_are_numbers_and_single_ones_are_shown_as_dates() {
 }
 
 #[test]
-fn lists_of_numbers_are_the_cloud() {
+fn numeric_lists_become_coordinates() {
     for sample in everywhere(&lists(true, [3; 3])) {
         let (columns, values) = sample.table("");
         assert_eq!(columns, names(&["vector0", "vector1", "vector2"]));
@@ -267,9 +267,9 @@ fn lists_of_numbers_are_the_cloud() {
 }
 
 #[test]
-fn parts_that_are_empty_are_not_packed() {
-    // For no text nothing is written, not even the uncompressed size. The bytes there belong to the next
-    // column, whose validity bitmap is long enough to be compressed.
+fn empty_buffers_are_read_as_uncompressed() {
+    // An empty buffer does not store an uncompressed size. The bytes at its offset belong to the next
+    // column's validity bitmap, which is long enough to be compressed.
     let nothing: ArrayRef = Arc::new(StringArray::from(vec![""; 10_000]));
     let x: ArrayRef = Arc::new(Float64Array::from(vec![1.5; 10_000]));
     let batch = RecordBatch::try_from_iter([("nothing", nothing), ("x", x)]).unwrap();
@@ -282,7 +282,7 @@ fn parts_that_are_empty_are_not_packed() {
 }
 
 #[test]
-fn a_row_is_read_from_its_own_batch() {
+fn single_rows_are_read_from_their_batch() {
     for sample in everywhere(&batch()) {
         let found = records(&sample.path, &[2, 0, 2], &Silent).unwrap();
         assert_eq!(found.columns, names(&["height", "count", "level", "price", "there", "day", "class"]));
@@ -319,8 +319,8 @@ fn a_row_is_read_from_its_own_batch() {
 }
 
 #[test]
-fn parquet_in_zstd_is_read_as_polars_and_pyarrow_write_it() {
-    // With another column in Snappy.
+fn zstd_parquet_from_polars_and_pyarrow_is_read() {
+    // Another column of this file is compressed with Snappy.
     assert_eq!(Sample::new("a.parquet", include_bytes!("zstd.parquet")).table("").1.len(), 4);
     // Several groups and pages, dictionaries, nulls and texts; version 2 pages with uncompressed levels,
     // lists included.
@@ -345,7 +345,7 @@ fn parquet_in_zstd_is_read_as_polars_and_pyarrow_write_it() {
         assert_eq!(
             records(&sample.path, &[2999], &Silent).unwrap().rows[0][0],
             Cell::Number(1499.5),
-            "what is before is passed over"
+            "earlier groups are skipped"
         );
     }
     let lists = Sample::new("a.parquet", include_bytes!("pages-v2.parquet")).table("e0,e2").1;
@@ -376,7 +376,7 @@ fn damaged_zstd_is_an_error() {
 }
 
 #[test]
-fn what_is_not_read_says_what_to_do() {
+fn unsupported_files_give_a_remedy() {
     let stop = std::sync::atomic::AtomicBool::new(true);
     let sample = Sample::new("a.parquet", parquet(Compression::SNAPPY));
     assert!(matches!(read(&sample.path, &ColumnChoice::Default, &stop), Err(FormatError::Cancelled)));

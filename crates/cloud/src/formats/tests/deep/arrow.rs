@@ -95,14 +95,14 @@ fn parquet(schema: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn columns_within_columns() {
+fn deeply_nested_columns_are_refused() {
     const SAID: &str = "description of columns: nests more than 64 levels deep, the supported maximum";
     let error = |name: &str, content: Vec<u8>| Sample::new(name, content).error();
     let deep = [1; 3000];
     assert_eq!(error("a.arrows", message(&deep, 1)), SAID);
     assert_eq!(error("a.arrow", file(&deep, 0)), SAID);
     assert_eq!(error("a.parquet", parquet(&message(&deep, 1))), SAID);
-    // Two more levels: the type of the innermost column, and the schema and message around all.
+    // The type of the innermost column and the schema with its message add levels.
     assert_eq!(error("a.arrows", message(&[1; 61], 1)), SAID);
     for (name, content) in [("a.arrows", message(&[1; 60], 1)), ("a.arrow", file(&[1; 60], 0))] {
         let message = error(name, content);
@@ -111,7 +111,7 @@ fn columns_within_columns() {
 }
 
 #[test]
-fn a_description_that_unfolds() {
+fn schemas_that_expand_too_much_are_refused() {
     let error = |name: &str, content: Vec<u8>| Sample::new(name, content).error();
     // 409,600 columns of 870,000 tables, and names of 1.6 GB; then 2³⁰ columns.
     let wide = [100, 16, 16, 16];
@@ -132,7 +132,7 @@ fn a_description_that_unfolds() {
 }
 
 #[test]
-fn batches_in_the_same_place() {
+fn overlapping_batches_are_refused() {
     let message = Sample::new("a.arrow", file(&[], 1000)).error();
     assert!(
         message.starts_with("footer: its batches have ") && message.contains(" bytes in a file of "),
@@ -141,8 +141,8 @@ fn batches_in_the_same_place() {
 }
 
 #[test]
-fn batches_whose_description_is_said_to_be_empty() {
-    // The decoder would treat the description as the data and allocate by it.
+fn batches_with_an_empty_description_are_refused() {
+    // The decoder would treat the description as data and allocate memory by its content.
     let whole = super::super::arrow::ipc(Some(CompressionType::LZ4_FRAME));
     let end = whole.len() - 10;
     let length = u32::from_le_bytes(*whole[end..].first_chunk().unwrap()) as usize;
@@ -162,7 +162,7 @@ fn batches_whose_description_is_said_to_be_empty() {
 }
 
 #[test]
-fn long_names_of_long_lists() {
+fn long_lists_with_long_names_are_refused() {
     let item = Arc::new(Field::new("item", DataType::Float32, true));
     let list = Field::new("n".repeat(100_000), DataType::FixedSizeList(item, 1 << 20), true);
     let mut out = Vec::new();
@@ -176,7 +176,7 @@ fn long_names_of_long_lists() {
 }
 
 #[test]
-fn lists_that_are_longer_than_the_file() {
+fn lists_longer_than_the_file_are_refused() {
     let stream = |length: i32| {
         let item = Arc::new(Field::new("item", DataType::Float32, true));
         let mut out = Vec::new();
@@ -186,12 +186,12 @@ fn lists_that_are_longer_than_the_file() {
     };
     let message = stream(1 << 20).error();
     assert!(message.starts_with("columns of lists: a list has 1048576 elements, and the file "), "{message}");
-    // Few elements are read however short the file is.
+    // A list with few elements is read even if the file is short.
     assert_eq!(describe(&stream(1 << 12).path, &Silent).unwrap().columns.len(), 1 << 12);
 }
 
 #[test]
-fn batches_with_fewer_rows_than_they_promise() {
+fn batches_with_a_wrong_row_count_are_refused() {
     let whole = super::super::arrow::ipc(None);
     let end = whole.len() - 10;
     let length = u32::from_le_bytes(*whole[end..].first_chunk().unwrap()) as usize;

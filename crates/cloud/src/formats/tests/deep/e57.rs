@@ -41,7 +41,7 @@ fn paged(mut content: Vec<u8>, xml: &str) -> Sample {
     )
 }
 
-/// A file whose description has this after the start of its root.
+/// A file with this text inserted after the root's start tag in its description.
 fn with(inserted: &str) -> Sample {
     let (content, mut xml) = whole();
     let root = xml.find("<e57Root").unwrap();
@@ -55,7 +55,7 @@ fn nested(depth: usize) -> String {
 }
 
 #[test]
-fn elements_within_elements() {
+fn deeply_nested_elements_are_refused() {
     assert_eq!(
         with(&nested(100_000)).error(),
         "description of the scans: elements nest 100001 levels deep; at most 64 are supported"
@@ -68,7 +68,7 @@ fn elements_within_elements() {
 }
 
 #[test]
-fn namespaces_within_namespaces() {
+fn too_many_nested_namespaces_are_refused() {
     let nested = |depth: usize| {
         let names: String =
             (0..depth).map(|at| format!("<a xmlns:n{at}='{at}' xmlns:m{at} = '{at}'>")).collect();
@@ -82,7 +82,7 @@ fn namespaces_within_namespaces() {
 }
 
 #[test]
-fn elements_with_many_attributes() {
+fn elements_with_too_many_attributes_are_refused() {
     let attributes: String = (0..200_000).map(|at| format!(" a{at}=''")).collect();
     assert_eq!(
         with(&format!("<a{attributes}/>")).error(),
@@ -94,21 +94,21 @@ fn elements_with_many_attributes() {
 }
 
 #[test]
-fn what_is_no_element_does_not_count() {
+fn comments_and_cdata_do_not_count_as_nesting() {
     let open = "<a>".repeat(100);
     assert_eq!(with(&format!("<a/>{}", "<a b='c'/>".repeat(1000))).table("").1.len(), 60);
     assert_eq!(with(&format!("<!-- {open} --><![CDATA[ {open} ]]><?a {open} ?>")).table("").1.len(), 60);
 }
 
 #[test]
-fn signs_without_names_are_counted_once() {
+fn attributes_without_names_are_counted_in_linear_time() {
     let started = std::time::Instant::now();
     let message = with(&format!("<a{}/>", "=".repeat(2_000_000))).error();
     assert_eq!(
         message,
         "description of the scans: an element has more than 256 attributes, the supported maximum"
     );
-    // Scanning back from each would take hours.
+    // Scanning back from each attribute would take hours.
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }
 
@@ -133,7 +133,7 @@ fn late(packets: usize) -> Sample {
 }
 
 #[test]
-fn values_that_come_long_before_others() {
+fn buffered_attribute_values_are_limited() {
     assert_eq!(late(0).table("").1, [100.0, 200.0, 300.0].repeat(20));
     let sample = late(2);
     assert_eq!(sample.table("").1.len(), 60);

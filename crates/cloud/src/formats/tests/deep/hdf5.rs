@@ -40,10 +40,10 @@ fn numbers(values: &[f64]) -> Vec<u8> {
     object(&[message(1, &shape), message(3, &number), message(8, &layout)])
 }
 
-/// Makes an object from the addresses of all.
+/// Makes an object, given the addresses of all objects.
 type Make<'m> = dyn Fn(&[u64]) -> Vec<u8> + 'm;
 
-/// A file of objects, the first of which is the root.
+/// A file of objects. The first is the root.
 fn file(objects: &[&Make<'_>]) -> Vec<u8> {
     const START: u64 = 96;
     let none = vec![0; objects.len()];
@@ -74,13 +74,13 @@ fn fan(levels: usize, links: usize) -> Vec<u8> {
 }
 
 #[test]
-fn groups_that_are_linked_again_and_again() {
+fn groups_linked_too_often_are_refused() {
     let sample = Sample::new("a.h5", fan(14, 4));
     let message = "groups that are linked more than once: each is listed under every name, which exceeds \
                    the limit of 10000";
     assert_eq!(sample.error(), message);
     assert!(parts(&sample.path, &Silent).unwrap_err().to_string().starts_with(message));
-    // A few are harmless.
+    // A few paths are harmless.
     assert!(
         Sample::new("a.h5", fan(6, 4)).error().starts_with("no arrays: "),
         "{}",
@@ -104,7 +104,7 @@ fn chunked(rows: u64, chunk: [u32; 2]) -> Vec<u8> {
     shaped([rows, 2], chunk)
 }
 
-/// The same of any shape.
+/// Like [`chunked`], with any shape.
 fn shaped(shape: [u64; 2], chunk: [u32; 2]) -> Vec<u8> {
     let shape = [&[1, 2, 0, 0, 0, 0, 0, 0][..], &shape[0].to_le_bytes(), &shape[1].to_le_bytes()].concat();
     let number = [0x11, 0x20, 0x3f, 0, 8, 0, 0, 0, 0, 0, 64, 0, 52, 11, 0, 52, 0xff, 3, 0, 0];
@@ -117,11 +117,11 @@ fn shaped(shape: [u64; 2], chunk: [u32; 2]) -> Vec<u8> {
 }
 
 #[test]
-fn chunks_that_reach_far_beyond_the_data() {
+fn oversized_chunks_are_refused() {
     // Unwritten chunks are read, and chunks may be larger than the data.
     assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).table("").1, [0.0; 10]);
     assert_eq!(Sample::new("a.h5", chunked(5, [64, 2])).info().columns[1].max, Some(0.0));
-    // A gigabyte per row.
+    // Chunks of a gigabyte per row.
     let sample = Sample::new("a.h5", chunked(63, [1, 1 << 25]));
     let size = std::fs::metadata(&sample.path).unwrap().len();
     let message = format!(
@@ -135,7 +135,7 @@ fn chunks_that_reach_far_beyond_the_data() {
 }
 
 #[test]
-fn columns_without_rows_are_not_made() {
+fn columns_are_not_created_without_rows() {
     let refused = "nothing to read: the header declares 0 rows";
     assert_eq!(Sample::new("a.h5", shaped([0, 4097], [1, 64])).error(), refused);
     let sample = Sample::new("a.h5", shaped([0, 4096], [1, 64]));
@@ -154,7 +154,7 @@ fn pairs(values: &[f64]) -> Vec<u8> {
 }
 
 #[test]
-fn another_data_set_is_not_taken_for_a_damaged_one() {
+fn damaged_data_sets_are_not_replaced_by_another() {
     let root = |at: &[u64]| object(&[link("train", at[1]), link("test", at[2])]);
     let two = |layout: u16| {
         let mut train = pairs(&[1.0, 2.0, 3.0, 4.0]);
@@ -171,7 +171,7 @@ fn another_data_set_is_not_taken_for_a_damaged_one() {
     assert!(records(&sample.path, &[0], &Silent).is_err());
     assert!(sample.read_part("train").unwrap_err().to_string().starts_with(unread));
     assert_eq!(sample.part("test"), [5.0, 6.0]);
-    // It has a link, as groups have.
+    // A data set with a link, like a group.
     let train = |at: &[u64]| {
         let mut train = pairs(&[1.0, 2.0]);
         // The message count precedes the messages.
@@ -182,7 +182,7 @@ fn another_data_set_is_not_taken_for_a_damaged_one() {
         train
     };
     let mixed = Sample::new("a.hdf5", file(&[&root, &train, &|_| pairs(&[5.0, 6.0])])).error();
-    assert_eq!(mixed, "group `train/`: its header is also that of a data set");
+    assert_eq!(mixed, "group `train/`: its header describes both a group and a data set");
 }
 
 /// A root group with this many links to itself.
@@ -191,7 +191,7 @@ fn circle(links: usize) -> Vec<u8> {
 }
 
 #[test]
-fn links_that_are_looked_for_among_many() {
+fn groups_with_too_many_links_are_refused() {
     let message = "the root group: 60000 links in its header: at most 1024 are supported, because each \
                    look-up scans all of them; write it with h5repack IN OUT";
     assert_eq!(Sample::new("a.h5", circle(60_000)).error(), message);
@@ -199,7 +199,7 @@ fn links_that_are_looked_for_among_many() {
 }
 
 #[test]
-fn links_that_lead_nowhere_new_are_counted() {
+fn repeated_links_count_towards_the_limit() {
     // Groups, each with a thousand links to the root.
     let nowhere = |groups: usize| {
         let root = |at: &[u64]| {
@@ -218,8 +218,8 @@ fn links_that_lead_nowhere_new_are_counted() {
 }
 
 #[test]
-fn data_sets_beyond_those_listed_open_by_name() {
-    // Twenty groups with the same thousand data sets, the first of which has more rows.
+fn unlisted_data_sets_open_by_name() {
+    // Twenty groups with the same thousand data sets. The first data set has more rows.
     let root = |at: &[u64]| {
         object(&(0..20).map(|group| link(&format!("g{group}"), at[1 + group])).collect::<Vec<_>>())
     };
@@ -255,7 +255,7 @@ fn data_sets_beyond_those_listed_open_by_name() {
 }
 
 #[test]
-fn chunks_are_counted_before_they_are_read() {
+fn memory_for_chunks_is_claimed_before_reading() {
     // One chunk of 16 MiB.
     let sample = Sample::new("a.h5", chunked(5, [1 << 20, 2]));
     for free in [1 << 20, 1 << 27] {

@@ -1,5 +1,5 @@
-//! Hostile files with endless nesting or false sizes: each is rejected in one sentence with the number and
-//! the limit, where the decoder would overflow its stack, exhaust memory or never return.
+//! Hostile files with endless nesting or false sizes: each is rejected with a one-line error that gives the
+//! number and the limit. The decoder alone would overflow its stack, exhaust memory or never return.
 
 mod arrow;
 mod e57;

@@ -52,7 +52,7 @@ fn leaf(name: &str) -> Vec<u8> {
 /// fields around them.
 fn file(before: &[u8], count: u64, elements: &[Vec<u8>], after: &[u8]) -> Vec<u8> {
     let mut footer = before.to_vec();
-    // Version, elements, no rows in no groups.
+    // Version, elements, 0 rows and 0 row groups.
     footer.extend(
         [
             vec![0x15, 2, 0x19],
@@ -79,7 +79,7 @@ fn nested(groups: usize) -> Sample {
 }
 
 #[test]
-fn groups_within_groups() {
+fn deeply_nested_groups_are_refused() {
     assert_eq!(nested(3000).error(), "columns within 3001 groups: at most 64 are supported");
     assert_eq!(nested(64).error(), "columns within 65 groups: at most 64 are supported");
     // The maximum depth is accepted.
@@ -87,7 +87,7 @@ fn groups_within_groups() {
 }
 
 #[test]
-fn children_that_are_not_there() {
+fn missing_schema_children_are_refused() {
     let most = i64::from(i32::MAX);
     assert_eq!(
         schema(&[root(most)]).error(),
@@ -105,14 +105,14 @@ fn children_that_are_not_there() {
 }
 
 #[test]
-fn elements_that_are_not_there() {
+fn missing_list_elements_are_refused() {
     let error = |count| Sample::new("a.parquet", file(&[], count, &[root(1), leaf("x")], &[])).error();
     assert_eq!(error(1 << 31), "footer: a list declares 2147483648 elements, but only 22 bytes follow");
     assert_eq!(error(3), "footer: field 2 of SchemaElement has the wrong type");
 }
 
 #[test]
-fn long_names_of_groups_with_many_columns() {
+fn total_length_of_column_names_is_limited() {
     // The name of each column includes those of all groups around it.
     let columns = (0..10_000).map(|_| leaf("x"));
     let elements: Vec<_> =
@@ -135,18 +135,18 @@ fn between(before: &[u8], after: &[u8]) -> Sample {
 }
 
 #[test]
-fn fields_that_nobody_knows() {
+fn unknown_fields_are_skipped_up_to_a_depth() {
     assert_eq!(between(&[], &unknown(&[0x19; 100_000])).error(), "footer: nests more than 64 deep");
     // Harmless fields are skipped.
     let short = unknown(&[list(2, 9), list(2, 5), vec![1, 2], list(1, 8), text("a")].concat());
     assert!(between(&[], &short).read("").is_ok());
-    // The number of rows as text, which the decoder would misread as fields.
+    // The number of rows stored as text. The decoder would misread its bytes as fields.
     let disguised = [vec![0x38], text("\x02\x19\x0c")].concat();
     assert_eq!(between(&disguised, &[]).error(), "footer: field 3 of FileMetaData has the wrong type");
 }
 
 #[test]
-fn truth_values_that_take_no_bytes() {
+fn lists_of_booleans_are_checked_against_the_file_size() {
     let most = list(i32::MAX as u64, 1);
     let message = between(&[], &unknown(&[list(1000, 9), most.repeat(1000)].concat())).error();
     assert_eq!(message, "footer: a list declares 2147483647 elements, but only 5995 bytes follow");
@@ -235,12 +235,12 @@ fn told(numbers: &[i32], change: impl FnOnce(&mut Told)) -> Sample {
 }
 
 #[test]
-fn rows_that_are_not_there() {
+fn missing_rows_are_refused() {
     let numbers: Vec<i32> = (0..1000).collect();
     assert_eq!(told(&numbers, |_| {}).table("").1.len(), 1000);
     let error = |change: fn(&mut Told)| {
         let sample = told(&numbers, change);
-        // Neither do `info` and single rows.
+        // `info` and single rows fail too.
         assert!(describe(&sample.path, &Silent).is_err() && records(&sample.path, &[0], &Silent).is_err());
         sample.error()
     };
@@ -260,7 +260,7 @@ fn rows_that_are_not_there() {
 }
 
 #[test]
-fn checksums_of_pages() {
+fn page_checksums_are_verified() {
     let numbers: Vec<i32> = (0..1000).collect();
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let sum = checksum(&bytes);
@@ -272,7 +272,7 @@ fn checksums_of_pages() {
 }
 
 #[test]
-fn pages_that_promise_too_much() {
+fn oversized_pages_are_refused() {
     let numbers = [1; 1000];
     let promising = |codec: i64, unpacked: i64| {
         let change = |told: &mut Told| (told.codec, told.unpacked) = (codec, unpacked);
@@ -292,7 +292,7 @@ fn pages_that_promise_too_much() {
         "column `x`: a page declares 2147483647 bytes, which 4000 compressed bytes cannot hold"
     );
     assert_eq!(promising(0, -1), "column `x`: a page has a negative number of bytes or values");
-    // Booleans without bytes, in unknown fields.
+    // Lists of booleans, which take no bytes, in unknown fields.
     let many = unknown(&[list(100, 9), list(i32::MAX as u64, 1).repeat(100)].concat());
     let message = told(&numbers, |told| told.more = many).error();
     assert!(
@@ -319,15 +319,15 @@ fn written(
 }
 
 #[test]
-fn texts_whose_lengths_come_first() {
-    // One is null, so a page of 201 values has 200 texts; each continues the previous one.
+fn delta_encoded_texts_are_read() {
+    // One value is null, so a page of 201 values has 200 texts. Each shares a prefix with the previous text.
     let texts: ArrayRef =
         Arc::new((0..201).map(|at| (at != 7).then(|| format!("text {}", at / 3))).collect::<StringArray>());
     let all: Vec<u64> = (0..201).collect();
     let cells =
         |content: &[u8]| records(&Sample::new("a.parquet", content).path, &all, &Silent).unwrap().rows;
     let want = cells(&written(Arc::clone(&texts), |properties| properties));
-    // A block of 128 in 4 parts, and 200 in all.
+    // Delta header: blocks of 128 in 4 miniblocks, 200 values in total.
     let head = [0x80, 1, 4, 0xc8, 1];
     for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
         for (encoding, heads) in [(Encoding::DELTA_LENGTH_BYTE_ARRAY, 1), (Encoding::DELTA_BYTE_ARRAY, 2)] {
@@ -353,7 +353,7 @@ fn texts_whose_lengths_come_first() {
 }
 
 #[test]
-fn rows_of_millions_of_values() {
+fn memory_is_claimed_for_rows_with_millions_of_values() {
     // Nulls need almost no bytes.
     let count = 8_400_000;
     let nulls: ArrayRef = new_null_array(&DataType::Int32, count);

@@ -1,7 +1,7 @@
 //! Two files that h5py wrote, in the oldest and the newest version of the format, gzipped. Both have the
 //! layout of ann-benchmarks: `train` in chunks, shuffled and deflated, `test` big-endian, `neighbors`, and
-//! the attribute `distance`. Beside them the old one holds text and halves two groups down, the new one LZF,
-//! truth values and a cube.
+//! the attribute `distance`. In addition, the old file has text and nested half-precision numbers, and the
+//! new one has LZF, booleans and a cube.
 
 use std::collections::BTreeMap;
 use std::io::Read;
@@ -24,7 +24,7 @@ fn unpacked(packed: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn train_is_the_cloud_and_all_else_a_part() {
+fn train_is_the_default_data_set() {
     let halves: Vec<f64> = (0..12).map(|i| f64::from(i) * 0.5).collect();
     for content in [earliest(), latest()] {
         let sample = Sample::new("a.hdf5", content);
@@ -46,7 +46,7 @@ fn train_is_the_cloud_and_all_else_a_part() {
 }
 
 #[test]
-fn every_type_and_packing() {
+fn every_type_and_filter_is_read_or_refused() {
     let old = Sample::new("a.h5", earliest());
     assert_values(&old.part("deep/er/halves"), &[1.5, -2.0, f64::INFINITY, 0.0]);
     let unread = |sample: &Sample, name: &str| {
@@ -69,7 +69,7 @@ fn every_type_and_packing() {
 }
 
 #[test]
-fn what_is_damaged_is_refused() {
+fn truncated_files_are_refused() {
     let content = latest();
     // The missing part may belong to another data set, but must be reported.
     for length in [content.len() / 2, content.len() - 1] {
@@ -93,15 +93,15 @@ fn all_values(path: &std::path::Path) -> Result<BTreeMap<String, (usize, Vec<u64
 /// Bytes of the old file that are values or text: `test`, `neighbors`, `names` and `deep/er/halves`.
 const RAW: std::ops::Range<usize> = 8805..8873;
 
-/// Bytes whose damage nothing in the old file contradicts: the byte orders of `train`, `test`, `neighbors`
-/// and `halves`, and the locations of the last three.
+/// Bytes of the old file whose damage cannot be detected: the byte orders of `train`, `test`, `neighbors` and
+/// `halves`, and the locations of the last three.
 const UNCHECKED: [usize; 10] = [977, 1577, 1849, 12889, 1626, 1627, 1890, 1891, 12938, 12939];
 
-/// The oldest version has no checksums. Of all 16,256 bits, which `WARPSCOPE_FUZZ=1000` tries, 9,179 leave
-/// all as it is: unused room, or what no reader needs. 46 change a value, all of them in `UNCHECKED`; the
-/// others are refused, or change a name.
+/// The oldest version has no checksums. `WARPSCOPE_FUZZ=1000` tries all 16,256 bits: 9,179 have no effect,
+/// because their bytes are unused; 46 change a value, all of them in `UNCHECKED`; the rest cause an error or
+/// change a name.
 #[test]
-fn a_flipped_bit_of_the_metadata_changes_no_value() {
+fn flipped_metadata_bits_do_not_change_values() {
     let content = earliest();
     let sample = Sample::new("a.h5", &content);
     let want = all_values(&sample.path).unwrap();
@@ -123,8 +123,8 @@ fn a_flipped_bit_of_the_metadata_changes_no_value() {
         .collect();
     let index = content.windows(5).position(|bytes| bytes == b"TREE\x01").unwrap();
     let (mut whole, mut wrong) = (0, Vec::new());
-    // These are always included: the number of chunks, the sign of the second one's row, a filter that it
-    // skips, and its size.
+    // These are always included: the number of chunks, and of the second chunk: the sign of its row, its
+    // filter mask, and its size.
     for (at, bit) in [(6, 1), (79, 5), (68, 0), (64, 2)]
         .map(|(at, bit)| (index + at, bit))
         .into_iter()

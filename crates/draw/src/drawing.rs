@@ -273,7 +273,7 @@ mod tests {
     use crate::palette::{DARK, HIGH_CONTRAST, LIGHT};
 
     #[test]
-    fn magnitudes_go_through_viridis_and_what_is_written_on_them_reads() {
+    fn magnitudes_use_viridis_with_legible_labels() {
         let light = |magnitude| Ink::Scale(magnitude).color(&LIGHT);
         assert_eq!(light(0.0), VIRIDIS[0]);
         assert_eq!(light(1.0), VIRIDIS[32]);

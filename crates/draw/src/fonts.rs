@@ -354,7 +354,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_is_alike_wide_and_a_text_twice_as_large_twice_as_wide() {
+    fn code_is_monospaced_and_widths_scale_with_size() {
         let code = width(Font::Mono, 10.0, "0");
         assert!((width(Font::Mono, 10.0, "lane ^ 4") - 8.0 * code).abs() < 1e-3);
         assert_eq!(width(Font::Sans, 10.0, ""), 0.0);
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_font_lacks_comes_from_the_other() {
+    fn missing_glyphs_fall_back_to_the_other_font() {
         let (glyphs, _) = shape("k \u{2264} \u{221e} a\u{221a}b\u{2190}", Font::Sans);
         assert!(glyphs.iter().all(|glyph| glyph.id != GlyphId::NOTDEF));
         assert!(!has('\u{4e00}') && !has('\u{2713}'));
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subset_of_a_font_draws_its_letters_as_the_whole_and_no_others() {
+    fn font_subsets_contain_only_the_requested_glyphs() {
         for font in [UBUNTU_LIGHT, HACK_REGULAR] {
             // Including a composite glyph.
             let part = subset(font, &"Aaéü7µ".chars().collect()).expect("it can be read");
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_has_the_fonts_of_what_it_says() {
+    fn style_embeds_only_the_fonts_in_use() {
         assert_eq!(FontSubsets::default().style(), "");
         let mut subsets = FontSubsets::default();
         subsets.add("abc", Font::Sans);

@@ -329,7 +329,7 @@ mod tests {
     use crate::testing::{differing, everything};
 
     #[test]
-    fn another_renderer_draws_the_same_picture() {
+    fn svg_matches_the_raster_in_another_renderer() {
         for palette in [&LIGHT, &DARK, &HIGH_CONTRAST] {
             let text = svg(&everything(), palette);
             let ours = raster(&everything(), palette, 2.0).unwrap();
@@ -340,14 +340,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_is_escaped_and_stays_text() {
+    fn svg_text_is_escaped() {
         let text = svg(&everything(), &LIGHT);
         assert!(text.contains(">k \u{2264} 8 &amp; a &lt; b</text>"), "{text}");
         assert_eq!(escaped("a\"b\u{1}"), "a&quot;b\u{fffd}");
     }
 
     #[test]
-    fn colours_may_be_names_and_ids_are_kept_apart() {
+    fn colours_may_be_css_variables_and_ids_are_prefixed() {
         let text = element(&everything(), "s3-", &|ink| format!("var(--{ink:?})"));
         assert!(
             text.contains("fill:var(--Canvas)")
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ink_is_a_variable_that_every_palette_declares_or_a_colour() {
+    fn inks_become_declared_css_variables_or_colours() {
         for palette in [&LIGHT, &DARK] {
             let text = variables(palette);
             for (ink, _) in INKS {

@@ -264,7 +264,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_neighbour_is_missed(
+        fn filter_misses_no_neighbours(
             values in proptest::collection::vec(-1.0f32..1.0, 40..400),
             dims in 1usize..9,
             k in 1usize..20,
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn products_beyond_f32_leave_everything() {
+    fn overflowing_products_pass_the_filter() {
         // Partial sums overflow though distances do not: the result would be infinite or NaN.
         let big = 1.8e19f32;
         let points: Vec<f32> =
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn far_from_the_points_little_is_left() {
+    fn filter_is_selective_far_from_the_origin() {
         let points: Vec<f32> =
             (0..5000u16).flat_map(|i| [1e6 + f32::from(i % 71), 1e6 + f32::from(i / 71)]).collect();
         let filter = Filter::new(&points, 2);

@@ -152,7 +152,7 @@ mod tests {
 
         /// The proof above as a property: no point of a box has a smaller key than the box.
         #[test]
-        fn no_point_is_nearer_than_its_box(
+        fn box_distance_is_a_lower_bound(
             (points, query) in (1usize..9).prop_flat_map(|dims| {
                 let points = prop::collection::vec(prop::collection::vec(coordinate(), dims), 1..12);
                 (points, prop::collection::vec(coordinate(), dims))
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_around_the_query_is_at_no_distance() {
+    fn distance_to_a_box_around_the_query_is_zero() {
         let mut boxes = Boxes::empty(2, 2);
         let (corners, smallest) = boxes.groups_mut();
         for (lane, [low, high]) in

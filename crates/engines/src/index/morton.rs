@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_are_spread_alike() {
+    fn bit_spreading_matches_the_reference() {
         for cell in [0, 1, 2, 3, 0x5555, 0xabcd, 0x1f_ffff, 0x12_3456] {
             assert_eq!(spread_3(cell), spread(cell, 21, 3), "{cell:#x}");
             assert_eq!(spread_2(cell), spread(cell, 24, 2), "{cell:#x}");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_goes_through_the_quadrants_of_quadrants() {
+    fn codes_follow_the_z_order_curve() {
         let points: Vec<f32> = (0..16).flat_map(|i| [(i % 4) as f32, (i / 4) as f32]).collect();
         let frame = Frame::new(&[[0.0, 3.0]; 2]);
         let mut rows: Vec<usize> = (0..16).collect();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_lies_outside_has_a_code() {
+    fn codes_are_clamped_to_the_frame() {
         let frame = Frame::new(&[[0.0, 1.0], [10.0, 10.0]]);
         assert_eq!(frame.code(&[-5.0, 10.0]), frame.code(&[0.0, 10.0]));
         assert_eq!(frame.code(&[7.0, 10.0]), frame.code(&[1.0, 10.0]));

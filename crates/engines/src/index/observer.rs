@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_what_is_counted() {
+    fn observer_events_match_the_counters() {
         for (spec, k) in [
             ("uniform:n=5000,d=2", 20),
             ("duplicates:n=3000,d=3", 40),

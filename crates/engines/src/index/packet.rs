@@ -689,7 +689,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_ends_before_a_jump() {
+    fn packet_parts_end_before_jumps() {
         // On a line, one step apart except for two jumps, and two equal queries.
         let mut queries = Vec::new();
         for lane in 0..20u32 {

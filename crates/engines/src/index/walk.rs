@@ -227,7 +227,7 @@ mod tests {
 
     /// Before it reaches the query, a search along the curve accepts many distant points.
     #[test]
-    fn the_nearest_first_visits_less() {
+    fn nearest_first_order_visits_fewer_leaves() {
         let cloud = Arc::new(
             cloud::load(
                 &Source::Generate { spec: "uniform:n=20000,d=2".to_owned(), seed: 1 },

@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_stand_at_one_place_in_order() {
+    fn duplicate_points_share_a_site() {
         let sites = Sites::new(&[1.0, 2.0, 0.0, 0.0, 1.0, 2.0, -0.0, 0.0, 1.0, 3.0], 2);
         let mut places: Vec<&[u32]> = (0..sites.len() as u32).map(|site| sites.points_at(site)).collect();
         places.sort();

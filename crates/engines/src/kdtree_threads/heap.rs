@@ -91,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keeps_the_smallest(keys in proptest::collection::vec(0u64..1000, 0..200), k in 1usize..70) {
+        fn heap_keeps_the_k_smallest(keys in proptest::collection::vec(0u64..1000, 0..200), k in 1usize..70) {
             let mut heap = Heap::new(k);
             for &key in &keys {
                 if key < heap.root() {

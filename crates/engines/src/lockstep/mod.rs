@@ -288,7 +288,7 @@ mod tests {
     use crate::knn::NONE;
 
     #[test]
-    fn padding_is_nobody() {
+    fn padding_has_no_index_and_infinite_distance() {
         assert_eq!(index_of(PADDING), NONE);
         assert_eq!(distance_of(PADDING), f32::INFINITY);
         assert_eq!([1, 32, 33, 64, 65, 1000, 1024].map(|k| registers_for(k, 32)), [1, 1, 2, 2, 4, 32, 32]);

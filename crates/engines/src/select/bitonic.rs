@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rises_and_falls_is_merged() {
+    fn bitonic_sequences_are_merged() {
         for (keys, threads) in [(32, 256), (64, 32), (1024, 256), (2048, 256)] {
             let mut values: Vec<Key> = (0..keys as u64)
                 .map(|at| if at < keys as u64 / 3 { 3 * at } else { 2 * (keys as u64 - at) })

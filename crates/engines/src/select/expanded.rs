@@ -79,7 +79,7 @@ mod tests {
     use crate::lockstep::PADDING;
 
     #[test]
-    fn what_rounding_takes_is_seen() {
+    fn expanded_distances_lose_precision() {
         // 1,000 from the origin, the squared norms of points a hundredth apart differ by less than f32
         // resolves.
         let points: Vec<f32> = (0..100u16).map(|i| 1000.0 + f32::from(i) * 0.01).collect();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn small_whole_numbers_are_right() {
+    fn small_integer_distances_are_exact() {
         let points: Vec<f32> = (0..70u8).flat_map(|i| [f32::from(i % 7), f32::from(i / 7)]).collect();
         let grouped = GroupedPoints::new(&points, 2);
         let mut row = Vec::new();
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_point_behind_the_last_neighbour_is_wrong() {
+    fn wrong_neighbours_are_counted() {
         let row = [0.5, 0.25, 0.25, 1.0];
         let found = [key_of(0.0, 3), key_of(0.0, 1), key_of(0.1, 2), PADDING];
         assert_eq!(

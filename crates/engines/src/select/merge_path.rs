@@ -178,7 +178,7 @@ mod tests {
 
     /// A thread that starts on any diagonal continues like a full merge.
     #[test]
-    fn every_diagonal_meets_the_path() {
+    fn merging_can_start_on_any_diagonal() {
         let a = [1, 4, 5, 8, 11, 17, 19, 20];
         let b = [2, 3, 7, 9, 10, 12, 13, 14];
         let mut all = [a, b].concat();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn transposition_sorts_every_zero_one_sequence() {
+    fn transposition_sort_sorts_every_zero_one_sequence() {
         for bits in 0..1u32 << KEYS {
             let mut keys: Vec<Key> = (0..KEYS).map(|at| u64::from(bits >> at & 1)).collect();
             Block::transpose(&mut keys);

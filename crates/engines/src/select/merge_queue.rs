@@ -242,7 +242,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keeps_the_smallest(
+        fn merge_queue_keeps_the_k_smallest(
             row in proptest::collection::vec(0u16..500, 1..900),
             k in 1usize..200,
             level in prop::sample::select(vec!["8", "16", "32"]),

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn any_k_of_any_row_is_found() {
+    fn every_k_is_selected_from_every_distribution() {
         for n in [1, 2, 31, 1000, 1024, 1025, 5000, 40_000] {
             for k in [1, 2, n / 3, n / 2, n - 1, n, n + 5] {
                 check(&scattered(n), (k as usize).max(1));
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_divides_better_than_digits_that_are_alike() {
+    fn samples_split_better_than_similar_digits() {
         // All distances have the same exponent, and so the same first digits.
         let row: Vec<f32> = scattered(40_000).iter().map(|distance| 1.0 + distance / 1e3).collect();
         let [digits, _, splitters, in_two_stages] = check(&row, 20_000);
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_misleads_samples_is_divided_evenly() {
+    fn biased_samples_fall_back_to_even_splits() {
         // The largest distances are where the sample looks. The row is left as it is, and the next pass finds
         // no sample in the range.
         let mut row = scattered(1 << 16);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn passes_end_even_where_distances_double() {
+    fn passes_terminate_on_exponential_distances() {
         // From the smallest to the largest: each range has as many distances as all below it.
         let row: Vec<f32> = (0..20_000u32).map(|at| f32::from_bits(0x7f00_0000 >> (at % 29))).collect();
         for k in [1, 700, 5000, 19_999] {

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rises_and_falls_is_merged() {
+    fn bitonic_sequences_are_merged() {
         for registers in [1, 2, 4, 8, 32] {
             let mut keys: Vec<Lanes<Key, WARP>> = values(registers, 7);
             let mut flat = keys.concat();

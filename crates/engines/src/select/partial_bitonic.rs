@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layers_are_those_of_the_network() {
+    fn layer_counts_match_the_network() {
         assert_eq!((sort_layers(1024, 1024), merge_layers(1024, 1024)), (55, 10));
         // Sizes 2, 4 and 8 have strides below 4 in 1, 2 and 2 layers.
         assert_eq!(
@@ -244,7 +244,7 @@ mod tests {
     /// A row's counts depend only on its length: here two chunks, and three merges of teams if there are
     /// four.
     #[test]
-    fn each_storage_counts_its_layers() {
+    fn layer_counts_depend_on_storage() {
         let row: Vec<f32> = (0..200u16).map(|at| f32::from(at * 37 % 101)).collect();
         let shape = Shape { n: row.len(), q: 1, d: 1, k: 100 };
         let of = |storage: &str| {

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bound_is_above_as_many_minima_as_its_rank() {
+    fn bound_exceeds_as_many_minima_as_its_rank() {
         let row: Vec<f32> =
             (0..100_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 1e6).collect();
         for (minima, rank) in [(256, 1), (256, 100), (1024, 1024), (2048, 37)] {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn few_points_and_few_neighbours_are_not_sampled() {
+    fn small_problems_are_not_sampled() {
         assert!(
             !Sample::new(1000, 10, 1).is_some()
                 && !Sample::new(4000, 2048, 1).is_some()

@@ -123,7 +123,7 @@ mod tests {
     use crate::lockstep::key_of;
 
     #[test]
-    fn buckets_ascend_and_splitters_have_their_own() {
+    fn buckets_ascend_and_splitters_get_separate_buckets() {
         let source: Vec<Key> = (0..5000).map(|at| key_of((at * 7919 % 5000) as f32, at)).collect();
         let range = Range { low: 0, high: 1 << 31, rank: 1, size: source.len() };
         for (depth, pass) in [(4, 0), (7, 0), (8, 3), (7, 4)] {

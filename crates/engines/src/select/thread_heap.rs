@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_below_the_root_is_inserted() {
+    fn keys_below_the_root_are_inserted() {
         let mut found = Vec::new();
         let rising: Vec<f32> = (0..100u8).map(f32::from).collect();
         let counts = thread_heap(&rising, 7, &mut found);

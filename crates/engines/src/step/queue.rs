@@ -169,7 +169,7 @@ mod tests {
     proptest! {
         /// For any input in any order, the result is the k smallest keys.
         #[test]
-        fn the_k_smallest_are_kept(
+        fn queue_keeps_the_k_smallest(
             distances in prop::collection::vec(0u32..300, 1..2000),
             k in 1usize..=1024,
             sorted in any::<bool>(),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn sorted_keys_to_begin_with_are_the_result() {
+    fn queue_accepts_sorted_initial_keys() {
         let sorted: Vec<Key> = (0..200).map(|position| key_of(position as f32, position)).collect();
         let mut queue = Queue::new(100);
         queue.begin_with(&sorted);

@@ -260,7 +260,7 @@ mod tests {
     use crate::picture::{Panel, draw};
 
     #[test]
-    fn the_lens_covers_neither_the_circle_nor_the_query() {
+    fn lens_covers_neither_the_circle_nor_the_query() {
         let pane = area(10.0, 20.0, 400.0, 300.0);
         for x in 0..20 {
             for y in 0..20 {
@@ -284,7 +284,7 @@ mod tests {
 
     /// A cluster far smaller than the whole cloud, as of a city on a map of its country.
     #[test]
-    fn a_small_circle_is_magnified_with_all_points_in_it() {
+    fn small_circles_are_magnified_with_all_their_points() {
         let mut values: Vec<f64> = (0..600).flat_map(|i| [f64::from(i % 25), f64::from(i / 25)]).collect();
         values.extend(
             (0..200).flat_map(|i| [12.0 + f64::from(i % 14) * 1e-3, 12.0 + f64::from(i / 14) * 1e-3]),

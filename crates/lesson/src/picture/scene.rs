@@ -256,7 +256,7 @@ mod tests {
     use crate::picture::scene::{Id, TrackId, Transition};
 
     #[test]
-    fn a_part_keeps_its_shapes_and_spots_where_it_is_put() {
+    fn embedded_scenes_keep_their_shapes_and_spots() {
         let mut scene = Scene::new(10.0, 5.0);
         let area = Area { x: 1.0, y: 2.0, width: 3.0, height: 1.0 };
         scene.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Text.into()), line: None });

@@ -178,7 +178,7 @@ pub(crate) fn record_dummy(
 }
 
 #[test]
-fn a_new_algorithm_is_replayed_told_drawn_asked_and_written() {
+fn a_new_algorithm_supports_the_whole_pipeline() {
     let lesson = Lesson {
         search: Search::Dummy,
         asks: &[Ask::Swaps],

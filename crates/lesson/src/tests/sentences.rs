@@ -1567,7 +1567,7 @@ fn judge(
 }
 
 #[test]
-fn every_sentence_with_a_number_is_true() {
+fn numbers_in_sentences_are_true() {
     let (mut known, mut said, mut wrong) = (HashMap::new(), 0u64, Vec::new());
     for lesson in &LESSONS {
         for take in lesson.record(Choice::default(), &Silent).unwrap() {
@@ -1664,7 +1664,7 @@ fn every_sentence_with_a_number_is_true() {
 
 /// A sentence without a row is found.
 #[test]
-fn a_sentence_without_a_row_is_a_failure() {
+fn unmatched_sentences_are_detected() {
     let read = |template: &str, text: &str| {
         let mut found = Vec::new();
         read(template, text, &mut found).then_some(found)

@@ -197,7 +197,7 @@ mod tests {
     use crate::cuda::trace;
 
     #[test]
-    fn a_broken_entry_is_not_read() {
+    fn corrupt_cache_entries_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sub/entry.cubin");
         write_entry(&path, b"machine code").unwrap();

@@ -473,7 +473,7 @@ mod tests {
     use crate::cuda::interface::filtered::FilterForm;
 
     #[test]
-    fn scratch_is_for_whole_tiles() {
+    fn scratch_rows_round_up_to_whole_tiles() {
         assert_eq!(
             [1, 127, 128, 129, MOST_ROWS, 1_000_000].map(scratch_rows),
             [128, 128, 128, 256, MOST_ROWS, MOST_ROWS]
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_cover_the_points_and_double() {
+    fn chunks_double_and_cover_all_points() {
         for (n, first, most) in [
             (1, 256, 1 << 20),
             (1_000_003, 256, 1 << 20),
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn few_survivors_are_not_too_many() {
+    fn expected_survivor_counts_are_accepted() {
         // Random order: half of 64 candidates in 256 points is a lot, but expected.
         assert!(!too_many(40 * 100, 256 * 100, 100, 64, 256, 512));
         // Every point survives.

@@ -9,7 +9,7 @@ use crate::lessons::Take;
 use crate::questions::{Answer, Ask};
 
 #[test]
-fn slots_and_votes_are_the_recorded_ones() {
+fn slots_and_votes_match_the_recording() {
     let recording = recorded("uniform:n=600,d=2", 9, 16, 16);
     let mut cursor = Cursor::new(recording.clone());
     let mut checked = 0;
@@ -80,7 +80,7 @@ fn distances_on(
 
 /// Large type still shows enough to tell which lanes vote.
 #[test]
-fn votes_can_be_told_from_the_picture() {
+fn votes_are_legible_in_the_picture() {
     let mut asked = 0;
     for (lesson, take) in takes() {
         let width = take.recording.shape().width as usize;
@@ -121,7 +121,7 @@ fn votes_can_be_told_from_the_picture() {
 
 /// A set bit is legible on its colour in every theme.
 #[test]
-fn what_is_written_on_a_bit_has_contrast() {
+fn bit_labels_have_sufficient_contrast() {
     use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Rgb};
     let luminance = |Rgb(red, green, blue): Rgb| {
         let [red, green, blue] = [red, green, blue].map(|part| match f64::from(part) / 255.0 {

@@ -9,7 +9,7 @@ use crate::engines::lockstep::{Key, PADDING, index_of};
 use crate::lessons::Search;
 
 #[test]
-fn the_nearest_so_far_are_those_of_all_merged_points() {
+fn nearest_points_match_all_merged_points() {
     let recording = recorded("uniform:n=400,d=2", 9, 12, 8);
     let mut cursor = Cursor::new(recording.clone());
     let (mut merged, mut waiting) = (Vec::<Key>::new(), Vec::new());
@@ -29,7 +29,7 @@ fn the_nearest_so_far_are_those_of_all_merged_points() {
 
 /// Hovering a lane, slot or element shows its point.
 #[test]
-fn what_is_pointed_at_is_marked_in_the_cloud() {
+fn hovered_targets_are_marked_in_the_cloud() {
     let recording = recorded("uniform:n=200,d=2", 5, 16, 8);
     let mut cursor = Cursor::new(recording.clone());
     let position = (0..recording.len())
@@ -78,7 +78,7 @@ fn dots_of_points(scene: &Scene) -> usize {
 }
 
 #[test]
-fn the_circle_is_there_where_the_plane_is_the_space() {
+fn circle_is_drawn_only_in_two_dimensions() {
     for (spec, circles, says) in [
         ("uniform:n=300,d=1", false, "both sides"),
         ("uniform:n=300,d=2", true, "Circle: \u{221a}max_distance"),
@@ -109,7 +109,7 @@ fn the_circle_is_there_where_the_plane_is_the_space() {
 }
 
 #[test]
-fn too_many_points_are_drawn_in_part_and_that_is_said() {
+fn large_clouds_are_subsampled_with_a_note() {
     let recording = recorded("uniform:n=60000,d=2", 9, 8, 32);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len());
@@ -130,7 +130,7 @@ fn too_many_points_are_drawn_in_part_and_that_is_said() {
 
 /// In the lessons on selections the plane uses their terms, and a colour means the same at every moment.
 #[test]
-fn legends_are_of_the_search_that_is_shown() {
+fn legends_match_the_search() {
     for (lesson, take) in
         takes().filter(|(lesson, _)| matches!(lesson.search, Search::WarpSelect | Search::RadixSelect))
     {

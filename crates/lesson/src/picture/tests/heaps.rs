@@ -34,7 +34,7 @@ fn frames(scene: &Scene, ink: Ink) -> usize {
 }
 
 #[test]
-fn the_tree_is_the_lanes_heap() {
+fn heap_panel_matches_the_lane() {
     let (_, take) = take();
     let mut cursor = Cursor::new(take.recording.clone());
     for position in (1..=take.recording.len()).step_by(3) {
@@ -78,7 +78,7 @@ fn the_tree_is_the_lanes_heap() {
 }
 
 #[test]
-fn idle_slots_are_those_of_the_meter() {
+fn idle_share_matches_the_meter() {
     let (_, take) = take();
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(take.recording.len());
@@ -94,7 +94,7 @@ fn idle_slots_are_those_of_the_meter() {
 }
 
 #[test]
-fn the_meter_shows_its_numbers() {
+fn meter_panel_shows_its_numbers() {
     let (_, take) = take();
     let kernel = named("search")
         .unwrap()
@@ -127,7 +127,7 @@ fn the_meter_shows_its_numbers() {
 
 /// While a question is open, nothing later is shown.
 #[test]
-fn the_meters_end_is_hidden_from_those_who_are_asked() {
+fn open_questions_hide_the_final_meter() {
     let (_, take) = take();
     let cursor = Cursor::new(take.recording.clone());
     let bars = |asking: bool| {
@@ -139,7 +139,7 @@ fn the_meters_end_is_hidden_from_those_who_are_asked() {
 }
 
 #[test]
-fn the_planes_words_are_of_heaps() {
+fn cloud_uses_the_terms_of_heaps() {
     let (lesson, take) = take();
     let mut cursor = Cursor::new(take.recording.clone());
     for position in (0..=take.recording.len()).step_by(11) {

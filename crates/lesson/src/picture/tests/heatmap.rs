@@ -14,7 +14,7 @@ fn warp<'a>(cursor: &'a Cursor, hover: Option<Target>) -> (View<'a>, Scene) {
 }
 
 #[test]
-fn padding_is_hatched_and_what_is_in_focus_is_written_out() {
+fn padding_is_hatched_and_focused_keys_are_labelled() {
     let recording = recorded("uniform:n=1500,d=2", 9, 1024, 32);
     let mut cursor = Cursor::new(recording.clone());
     let (mut some, mut none) = (0, 0);
@@ -67,7 +67,7 @@ fn padding_is_hatched_and_what_is_in_focus_is_written_out() {
 
 /// Where the registers are in order, so are the colours: down each lane, and from lane to lane.
 #[test]
-fn order_is_a_gradient() {
+fn sorted_registers_form_a_colour_gradient() {
     let recording = recorded("uniform:n=1500,d=2", 9, 1024, 32);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.position_of_merge(0).unwrap());
@@ -89,7 +89,7 @@ fn order_is_a_gradient() {
 }
 
 #[test]
-fn the_focus_follows_what_the_step_does() {
+fn focus_follows_the_step() {
     let recording = recorded("uniform:n=2500,d=2", 9, 700, 32);
     let mut cursor = Cursor::new(recording.clone());
     let mut seen = 0;

@@ -55,7 +55,7 @@ fn numbers_are_the_elements_of_their_points() {
 
 /// The map of a lesson does not move when a merge begins or ends.
 #[test]
-fn the_map_stays_where_it_is() {
+fn map_stays_fixed_during_merges() {
     let recording = recorded("uniform:n=64,d=2", 9, 16, 8);
     let mut cursor = Cursor::new(recording.clone());
     let map = |cursor: &Cursor| draw(Panel::Cloud, &View::of(cursor, 14.0), [600.0, 500.0]).maps[0];
@@ -69,7 +69,7 @@ fn the_map_stays_where_it_is() {
 /// In the lessons of sorting and merging there is something to drag beside the network; with large type, one
 /// key away.
 #[test]
-fn lessons_of_sorting_have_a_map() {
+fn sorting_lessons_include_a_map() {
     for id in ["sort", "wide", "merge"] {
         let lesson = named(id).unwrap();
         let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);

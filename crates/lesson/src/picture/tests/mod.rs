@@ -144,7 +144,7 @@ fn check(scene: &Scene, what: &str) {
 
 /// [`check`] detects violations.
 #[test]
-fn what_is_outside_is_found() {
+fn check_detects_shapes_outside_the_scene() {
     let area = |x: f32| Area { x, y: 0.0, width: 10.0, height: 10.0 };
     let rect = |x: f32| Shape::Rect { area: area(x), round: 0.0, fill: Some(Ink::Text.into()), line: None };
     let text = |text: &str| Shape::Text {
@@ -174,7 +174,7 @@ fn what_is_outside_is_found() {
 }
 
 #[test]
-fn every_part_of_every_step_stays_in_its_size() {
+fn every_panel_fits_its_area() {
     for (lesson, take) in takes() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start..=take.range.end {
@@ -198,7 +198,7 @@ fn every_part_of_every_step_stays_in_its_size() {
 }
 
 #[test]
-fn all_shapes_of_warps_and_clouds_can_be_drawn() {
+fn all_warp_and_cloud_shapes_are_drawable() {
     let cases = [
         ("uniform:n=300,d=3", 10, 4, 4),
         ("uniform:n=40,d=1", 3, 100, 32),
@@ -244,7 +244,7 @@ fn all_shapes_of_warps_and_clouds_can_be_drawn() {
 }
 
 #[test]
-fn all_trees_can_be_drawn() {
+fn all_trees_are_drawable() {
     for (spec, row, k) in [
         ("uniform:n=300,d=3", 10, 4),
         ("uniform:n=1200,d=1", 3, 100),
@@ -287,7 +287,7 @@ fn all_trees_can_be_drawn() {
 }
 
 #[test]
-fn all_selections_can_be_drawn() {
+fn all_selections_are_drawable() {
     let cases = [
         ("uniform:n=300,d=3", 10, 4, 4),
         ("uniform:n=1200,d=1", 3, 100, 32),
@@ -339,7 +339,7 @@ fn all_selections_can_be_drawn() {
 }
 
 #[test]
-fn spots_name_what_is_there() {
+fn spots_refer_to_existing_targets() {
     let set = |all: &mut dyn Iterator<Item = Target>| -> BTreeSet<String> {
         all.map(|target| format!("{target:?}")).collect()
     };

@@ -9,7 +9,7 @@ use crate::picture::page::{areas, columns, points_seen, position_at};
 use crate::progress::Silent;
 
 #[test]
-fn pages_hold_their_parts() {
+fn pages_contain_all_their_panels() {
     for (lesson, take) in takes() {
         let mut cursor = Cursor::new(take.recording.clone());
         for (at, ([wide, high], text)) in [
@@ -56,7 +56,7 @@ fn pages_hold_their_parts() {
 }
 
 #[test]
-fn recordings_are_compared_where_as_many_points_were_seen() {
+fn recordings_are_compared_at_equal_points_seen() {
     let lesson = named("order").unwrap();
     let takes = lesson.record(Choice::default(), &Silent).unwrap();
     for seen in [0, 31, 32, 700, 2048, 9999] {

@@ -40,7 +40,7 @@ fn letters(shape: &Shape) -> Option<([f32; 4], &str)> {
 }
 
 #[test]
-fn nothing_is_small_and_no_text_lies_over_other_text() {
+fn presented_text_is_large_and_does_not_overlap() {
     moments(|lesson, take, cursor| {
         let scene = page(lesson, take, &View::of(cursor, TEXT), SIZE);
         let what = format!("lesson {}, step {}", lesson.id, cursor.position());
@@ -64,7 +64,7 @@ fn nothing_is_small_and_no_text_lies_over_other_text() {
 }
 
 #[test]
-fn one_panel_has_most_of_the_room() {
+fn one_panel_dominates_the_page() {
     moments(|lesson, _, cursor| {
         let areas = areas(lesson, &View::of(cursor, TEXT), SIZE);
         let sizes: Vec<f32> = areas
@@ -84,7 +84,7 @@ fn one_panel_has_most_of_the_room() {
 
 /// The sentence and the title stay; the panel has the room of all others.
 #[test]
-fn any_panel_can_have_all_the_room() {
+fn any_panel_can_be_zoomed() {
     moments(|lesson, take, cursor| {
         let view = View::of(cursor, TEXT);
         let ever = panels_ever(lesson, take);
@@ -109,7 +109,7 @@ fn any_panel_can_have_all_the_room() {
 
 /// Without large type, nothing is left out: the floor is that of presented pages alone.
 #[test]
-fn only_large_type_has_a_least_size() {
+fn minimum_size_applies_only_to_large_type() {
     let lesson = crate::lessons::named("search").unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let mut cursor = Cursor::new(take.recording.clone());

@@ -19,7 +19,7 @@ fn columns(scene: &Scene) -> Vec<Area> {
 }
 
 #[test]
-fn a_column_is_as_high_as_its_stride() {
+fn column_height_shows_the_stride() {
     for keys in [4, 64, 256, 1024] {
         let layers = layers(Pass::Sort, keys);
         let mut scene = Scene::new(700.0, 220.0);
@@ -39,7 +39,7 @@ fn a_column_is_as_high_as_its_stride() {
 }
 
 #[test]
-fn stairs_count_what_is_recorded_and_lead_to_its_layers() {
+fn staircase_matches_the_recorded_layers() {
     let recording = recorded("uniform:n=700,d=2", 9, 256, 32);
     let of_first: Vec<usize> = {
         let merge = recording.range_of_merge(0).unwrap();

@@ -28,7 +28,7 @@ fn written(film: &Film) -> [String; 2] {
 }
 
 #[test]
-fn a_sheet_has_the_questions_of_its_key_without_their_answers() {
+fn sheets_have_the_questions_of_the_key_without_answers() {
     for lesson in &LESSONS {
         let film = film(lesson.id, 4);
         let [sheet, key] = written(&film);
@@ -87,14 +87,14 @@ fn a_sheet_has_the_questions_of_its_key_without_their_answers() {
 }
 
 #[test]
-fn another_number_makes_another_sheet() {
+fn seeds_produce_different_sheets() {
     let [first, again, other] = [1, 1, 2].map(|seed| written(&film("sort", seed)));
     assert_eq!(first, again);
     assert!(first[0] != other[0] && first[1] != other[1]);
 }
 
 #[test]
-fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
+fn sheet_figures_hide_the_answer() {
     let film = film("buffer", 3);
     let [sheet, _] = written(&film);
     let mut hides = 0;
@@ -113,7 +113,7 @@ fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
 /// A place of a queue that is still empty holds infinity, which is a key; a lane without a point has no
 /// distance at all.
 #[test]
-fn an_empty_place_is_infinite_and_a_lane_without_a_point_has_none() {
+fn empty_slots_are_infinite_and_idle_lanes_have_no_distance() {
     let lesson = named("warp-select").unwrap();
     // Two groups fill the queues and are merged; the last point then comes alone.
     let source = Source::Generate { spec: "uniform:d=2,n=17".to_owned(), seed: 5 };

@@ -49,7 +49,7 @@ impl Trial {
 /// A row of `cuda/direct/policy_table.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Compute capability × 10; 0 for all without rows of their own.
+    /// Compute capability × 10; 0 is the default for all architectures without rows.
     pub arch: u32,
     /// K, the slots of a query's candidate buffer.
     pub capacity: u32,

@@ -361,7 +361,7 @@ mod tests {
                 row
             };
             // A point with 2²⁴ + 64 after a chunk of points with 2²⁴ + 62, which f32 adds exactly: the heap
-            // is full when the larger one comes.
+            // is full when the larger one is tested.
             let mut rival = with_huge(0.0);
             rival[(place + 1) % dims] = 62.0;
             let all: Vec<f32> =

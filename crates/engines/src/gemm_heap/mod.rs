@@ -87,8 +87,8 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
     })
 };
 
-/// Bytes per thread into which `gemm` packs matrices: a level-two cache's worth of one, and a panel of the
-/// other.
+/// Bytes per thread for the matrices that `gemm` packs: one fills the L2 cache, of the other it packs a
+/// panel.
 const PACKED: usize = 4 << 20;
 
 /// The counters of a query, in the order of [`MEASURES`].

@@ -126,7 +126,8 @@ const BLOCK: usize = 64;
 /// The same for packets: enough that allocating their buffers is cheap by comparison.
 const PACKED_BLOCK: usize = 32 * 32;
 
-/// How long a chunk of packets may take. Longer, because a packet's queries should be close together.
+/// Target milliseconds of a chunk of packets: longer than usual, so that a packet's queries are close
+/// together.
 const CHUNK_MS: f64 = 800.0;
 
 /// The tree over a problem's points. The search needs another `search_bytes`.
@@ -375,7 +376,7 @@ mod tests {
         }
     }
 
-    /// On a lattice, many points are as far as the k-th neighbour, and some leaves have none that is nearer.
+    /// On a lattice, many points are at the k-th distance, and some leaves contain no nearer point.
     #[test]
     fn packets_match_single_queries_on_a_lattice() {
         let side = 16u32;
@@ -502,8 +503,7 @@ mod tests {
                     matches!(&walk.steps[0].event, Event::Visited { region: 0, .. })
                         && walk.steps.last().unwrap().event == Event::Finished
                 );
-                // Regions are where their points are: every neighbour is in a visited leaf, and every point
-                // of a leaf in its box.
+                // Every neighbour is in a visited leaf, and every point of a leaf is inside the leaf's box.
                 let end = walk.steps.len() - 1;
                 let count =
                     |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;

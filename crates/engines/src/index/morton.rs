@@ -9,12 +9,12 @@ const BITS: u32 = 63;
 /// Bits that one radix sort handles.
 const KEY_BITS: u32 = 32;
 
-/// How many bits of their codes points are sorted by.
+/// How many bits of the codes the points are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// The highest 32, which distinguish most points.
     Coarse,
-    /// All.
+    /// All bits.
     Fine,
 }
 
@@ -70,7 +70,7 @@ impl Frame {
         }
     }
 
-    /// The code of a point. Outside the extent, that of the nearest cell.
+    /// The code of a point. Points outside the extent get the code of the nearest cell.
     pub fn code(&self, point: &[f32]) -> u64 {
         let last = (1u32 << self.bits) - 1;
         let cells = |axis: usize| (((point[axis] - self.low[axis]) * self.scale) as u32).min(last);

@@ -8,8 +8,8 @@
 //! 2. [`Collected`]: searches the visited leaves again for the points that are not farther than the k-th
 //!    distance, now with positions.
 //! 3. The pairs are sorted, once; on the device a point's rank in a long list is found among the distances of
-//!    step 1 instead. A lane that collects too many, because many points are as far as the k-th, is answered
-//!    alone (`traverse.rs`), and so are the queries of a part that needs too many leaves.
+//!    step 1 instead. A lane that collects too many points, because many are at the k-th distance, is
+//!    answered alone (`traverse.rs`), and so are the queries of a part that needs too many leaves.
 //!
 //! If the curve jumps between two queries of a packet, the packet is searched in parts, one after the other:
 //! the box around both sides of the jump would overlap many leaves that neither side needs.
@@ -308,7 +308,8 @@ impl Shortest {
         let limits = self.best[self.best.len() - 1].0;
         for point in 0..WARP {
             let squared = distances(leaf, point, packet);
-            // A point as far as the k-th may be a neighbour by its position, so its leaf must be recorded.
+            // A point at the k-th distance may still win the tie by its position, so its leaf must be
+            // recorded.
             let mut candidates = if is_selective::<D>() {
                 lanes_within::<true>(&squared, &limits)
             } else {
@@ -390,8 +391,8 @@ impl Shortest {
 ///
 /// The packet's own leaf and its neighbours on the curve come first. They are usually needed, and they bound
 /// the search if the own leaf is across a jump of the curve. Then the search is depth first, the child
-/// nearest to the packet first. A box as far as the k-th distance is visited too, because one of its points
-/// may be a neighbour by its position.
+/// nearest to the packet first. A box at the k-th distance is visited too, because one of its points may win
+/// the tie by its position.
 #[inline(always)]
 fn find_shortest<const D: usize>(
     tree: &Tree,

@@ -47,7 +47,7 @@ impl Recorder<'_> {
         self.walk.steps.len() as u32
     }
 
-    /// Records a region found in this step. It counts as pruned here until it is settled.
+    /// Records a region found in this step. It counts as pruned until its fate is known.
     fn meet(&mut self, part: Part, bounds: Bounds, bound: f32) -> usize {
         let step = self.step();
         self.walk.regions.push(Region { part, bounds, bound, met: step, settled: step, visited: false });
@@ -176,7 +176,7 @@ fn bounds(boxes: &Boxes, number: usize) -> Bounds {
 
 /// What a query would visit in the order of the curve instead of nearest first: a node's children in the
 /// order of their lanes, except those that cannot contain a neighbour. The neighbours are the same. Only a
-/// lesson uses this, to show what the order is worth.
+/// lesson uses this, to show how much work the order saves.
 pub fn visits_in_order(tree: &Tree, problem: &Problem, query: usize) -> Visits {
     let mut search = InOrder {
         tree,

@@ -47,7 +47,7 @@ pub static KDTREE: Descriptor = Descriptor {
 /// larger chunks.
 const QUERIES_PER_THREAD: usize = 64;
 
-/// The tree as it is cached with the points.
+/// The tree, cached with the points.
 struct Index(Box<dyn Tree>);
 
 fn index_of(problem: &Problem) -> Result<(Arc<Index>, Setup), EngineError> {

@@ -86,7 +86,8 @@ const BLOCK: usize = 32;
 /// per thread in the first chunk .. most queries per block.
 const LARGE_BLOCK: Range<usize> = 96..192;
 
-/// Queries per block, of `queries`. In more than three dimensions this gives threads equal shares.
+/// Queries per block if there are `queries` in all. In more than three dimensions this gives threads equal
+/// shares.
 fn block(queries: usize, dims: usize) -> usize {
     if dims <= 3 {
         return BLOCK;

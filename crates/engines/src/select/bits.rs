@@ -235,7 +235,7 @@ fn stream(block: &mut Block, row: &[f32], size: usize) {
     let mut waiting = Vec::new();
     for (number, batch) in row.chunks(size).enumerate() {
         let bound = block.bound;
-        // Most batches have none.
+        // Most batches have no candidate.
         if !batch.iter().fold(false, |any, &distance| any | (distance <= bound)) {
             continue;
         }

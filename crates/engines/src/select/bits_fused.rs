@@ -150,7 +150,7 @@ impl FusedLists {
         let mut near = false;
         for (query, distances) in windows.iter().enumerate().take(self.queries) {
             let (distances, bound) = (distances.as_flattened(), distance_of(self.limits[query]));
-            // Most windows have none.
+            // Most windows have no candidate.
             if distances.iter().fold(false, |any, &distance| any | (distance <= bound)) {
                 near = true;
                 for (lane, items) in waiting[query].iter_mut().enumerate() {

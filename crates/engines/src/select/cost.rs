@@ -6,8 +6,8 @@ use crate::knn::{Cost, DeviceKind, Shape, theory};
 /// The most distances in a matrix in a GPU's memory.
 const MATRIX: f64 = (1 << 30) as f64;
 
-/// Adds search work at a device's rate: the rate of a GPU, or of one CPU thread, among which the work is
-/// divided.
+/// Adds search work at a device's rate: that of a GPU, or of one CPU thread, because the work is divided
+/// among threads.
 fn search(cost: Cost, device: DeviceKind, name: &'static str, work: f64, [gpu, thread]: [f64; 2]) -> Cost {
     match device {
         DeviceKind::Gpu => cost.search(name, work, gpu),
@@ -55,8 +55,8 @@ pub fn thread_heap(shape: &Shape, device: DeviceKind) -> Cost {
     }
 }
 
-/// Distances below the k-th of those before them, over all queries: in random order the i-th is one with
-/// probability k / i.
+/// Estimates the insertions over all queries: in random order, the i-th distance is among the k smallest so
+/// far with probability k / i.
 fn inserts(shape: &Shape) -> f64 {
     theory::expected_candidates(shape.n, shape.k, 0) * shape.q as f64
 }

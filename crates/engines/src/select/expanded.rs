@@ -64,8 +64,8 @@ pub fn distances_expanded(
     }
 }
 
-/// The number of points found by the expanded form that are not among the nearest, whose last key is `limit`.
-/// `row` holds all distances by the rule.
+/// The number of points found by the expanded form that are not among the nearest by the rule; `limit` is the
+/// key of the last of those. `row` holds all distances by the rule.
 pub fn distances_wrong(found: &[Key], row: &[f32], limit: Key) -> u32 {
     let keys = found
         .iter()
@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn expanded_distances_lose_precision() {
-        // 1,000 from the origin, the squared norms of points a hundredth apart differ by less than f32
-        // resolves.
+        // At a distance of 1,000 from the origin, f32 cannot resolve the difference between the squared norms
+        // of points 0.01 apart.
         let points: Vec<f32> = (0..100u16).map(|i| 1000.0 + f32::from(i) * 0.01).collect();
         let grouped = GroupedPoints::new(&points, 1);
         let mut row = Vec::new();

@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn runs_are_merged_in_pairs() {
-        // 127 pairs for a run of 1,024, or 255 for one of 2,048, whatever K is.
+        // 127 pairs for a run of 1,024, or 255 for one of 2,048, for every K.
         for (k, n, merges, pairs) in
             [(1, 1000, 1, 127), (128, 2049, 3, 381), (1024, 1024, 1, 127), (2048, 2049, 2, 510)]
         {

@@ -4,7 +4,7 @@
 //!
 //! Twin of `cuda/select/multi_pass.cuh`. A [`Partition`] defines the buckets: digits (`radix_select.rs`) or
 //! splitters from a sample (`sample_select.rs`). Distances are compared by their bits, so that a bucket is a
-//! range of integers, and equal distances are a range of one.
+//! range of integers, and equal distances are a range of one integer.
 
 use super::sort::sort_row;
 use super::{Counts, DISTANCES, PassObserver, Selector, TIMED, value_of};
@@ -311,8 +311,8 @@ mod tests {
 
     #[test]
     fn biased_samples_fall_back_to_even_splits() {
-        // The largest distances are where the sample looks. The row is left as it is, and the next pass finds
-        // no sample in the range.
+        // The largest distances are at the sampled positions. The row is left as it is, and the next pass
+        // finds no sample in the range.
         let mut row = scattered(1 << 16);
         let stretch = row.len() / FEW;
         for number in 0..FEW {
@@ -325,7 +325,7 @@ mod tests {
 
     #[test]
     fn passes_terminate_on_exponential_distances() {
-        // From the smallest to the largest: each range has as many distances as all below it.
+        // The bits of distinct distances double from each to the next.
         let row: Vec<f32> = (0..20_000u32).map(|at| f32::from_bits(0x7f00_0000 >> (at % 29))).collect();
         for k in [1, 700, 5000, 19_999] {
             let counts = check(&row, k);

@@ -1,8 +1,8 @@
 //! An upper bound for the k-th distance from a sample of a row.
 //!
-//! Twin of `cuda/select/sample.cuh`. The sample is the minima of groups of distances. The bound is, up to its
-//! last bits, the smallest number that `rank` of the minima do not exceed. It is a guess, which is checked
-//! afterwards. This is not in Hanák 2023.
+//! Twin of `cuda/select/sample.cuh`. The sample is the minima of groups of distances. The bound is the
+//! minimum of rank `rank`, with its last bits rounded up. It is a guess, which is checked afterwards. This is
+//! not in Hanák 2023.
 
 /// Candidates for the number of distances per group.
 const GROUPS: [usize; 4] = [8, 16, 32, 64];
@@ -66,7 +66,7 @@ fn sampled_minimum(row: &[f32], sample: Sample, number: usize) -> u32 {
     row[first..first + sample.group].iter().copied().fold(f32::INFINITY, f32::min).to_bits()
 }
 
-/// A number that at most `rank` of the sample's minima are below, rounded up: candidates are less.
+/// The `rank`-th smallest of the sample's minima, rounded up. Candidates are below it.
 pub fn sampled_bound(row: &[f32], sample: Sample) -> f32 {
     let mut minima: Vec<u32> =
         (0..sample.minima).map(|number| sampled_minimum(row, sample, number)).collect();

@@ -2,8 +2,8 @@
 //! and Anzt 2020; Hanák 2023, §3.7.1, §4.3).
 //!
 //! Twin of `cuda/select/sample_select.cuh`. A distance's bucket is found in an implicit search tree.
-//! Distances equal to a splitter have their own bucket. So a range of one value is found as such, and each
-//! pass excludes what it has sampled.
+//! Distances equal to a splitter have their own bucket. So a range with a single value is recognised, and
+//! each pass excludes the values that it has sampled.
 
 use super::Selector;
 use super::multi_pass::{self, FEW, Partition, Range, bits_of};
@@ -15,8 +15,8 @@ pub const MOST_BUCKETS: usize = 256;
 
 const DEFAULT_BUCKETS: u32 = 128;
 
-/// From this pass on, splitters divide the range of bits evenly: data that misled the sample that often could
-/// do so forever.
+/// From this pass on, splitters divide the range of bits evenly: data that misled the sample this often might
+/// mislead it in every pass.
 const SAMPLED_PASSES: usize = 4;
 
 /// The selector's parameters.

@@ -41,7 +41,7 @@ pub struct Margins {
 /// Below this length, the centre of a ball around unit vectors does not give a direction.
 const SHORTEST_AXIS: f64 = 1e-3;
 
-/// More than the error by which the cosine of a difference of angles may be too small.
+/// Upper bound on how much too small the computed cosine of a difference of angles may be.
 const COSINE: f64 = 1.0 / (1u64 << 48) as f64;
 
 impl Margins {
@@ -78,7 +78,7 @@ impl Sphere {
         let margins = Margins::new(metric, centre.len());
         if metric == Metric::L2 {
             let farthest = points.map(|point| squared_distance(point, &centre)).fold(0.0, f64::max);
-            // Scaled up by as much as a computed distance may be too small.
+            // Scaled up, because a computed distance may be too small.
             return Self { centre, reach: farthest.sqrt() * (2.0 - margins.centre), norm: 0.0 };
         }
         let mut centre = centre;

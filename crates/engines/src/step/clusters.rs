@@ -13,7 +13,7 @@ use crate::lockstep::distance::Coordinates;
 /// Groups per work item.
 const PART: usize = 256;
 
-/// The parameters that determine clusters, besides the points.
+/// The parameters that, together with the points, determine the clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clustering {
     /// The most clusters.

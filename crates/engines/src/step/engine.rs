@@ -26,7 +26,7 @@ use crate::progress::{Progress, Silent};
 /// The registry's row for `step`.
 pub static STEP: Descriptor = INDEXED;
 
-/// The row, most of which `step-exhaustive` shares.
+/// The row of `step`, from which that of `step-exhaustive` differs in a few fields.
 const INDEXED: Descriptor = Descriptor {
     group: Group::Indexed,
     about: "STEP: sorts clusters of points for each query, visits the nearest and prunes the rest; from 16 \
@@ -268,10 +268,10 @@ impl Searcher for Step {
     }
 }
 
-/// Clusters in the paper's experiments: with an index (p, §6.1) …
+/// Number of clusters in the paper's experiments with an index (p, §6.1).
 pub const MOST_CLUSTERS: usize = 512;
 
-/// … and without.
+/// Number of clusters in the paper's experiments without an index.
 pub const EXHAUSTIVE_CLUSTERS: usize = 2048;
 
 /// Points per cluster if there are too few points for that many clusters. From the paper's default case:
@@ -281,7 +281,7 @@ pub const POINTS_IN_CLUSTER: usize = 128;
 /// The most iterations of Lloyd's algorithm in the paper's experiments (a, §7).
 pub const MOST_ITERATIONS: usize = 50;
 
-/// The number of dimensions from which on distances are computed without an index (d_t, §4.4).
+/// With at least this many dimensions, distances are computed without an index (d_t, §4.4).
 pub const SWITCH_DIMS: usize = 16;
 
 /// How a problem is answered.

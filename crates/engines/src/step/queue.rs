@@ -62,7 +62,7 @@ impl Queue {
         (self.queued, self.last, self.candidates, self.merges) = (0, PADDING, 0, 0);
     }
 
-    /// Starts with sorted keys, as many as fit (§4.4).
+    /// Starts with the first sorted keys that fit (§4.4).
     pub fn begin_with(&mut self, sorted: &[Key]) {
         let per_lane = self.registers.len();
         for (i, &key) in sorted.iter().enumerate().take(WARP * per_lane) {

@@ -167,7 +167,7 @@ struct Ball<'a> {
     /// For each point: centre and squared radius of the sphere through it and the previous ones.
     spheres: Vec<(Vec<f64>, f64)>,
     origin: usize,
-    /// Of the sphere after the last addition; removing points does not change it.
+    /// Centre of the sphere after the last addition; removing points does not change it.
     centre: Vec<f64>,
     squared_radius: f64,
     pushes: usize,

@@ -51,7 +51,7 @@ pub trait Source {
 ///
 /// If a cluster cannot contain a neighbour, no later one can. A cluster's points are ordered by position, and
 /// none is nearer than its bound. So the cluster is finished as soon as the pair of that bound and a group's
-/// first position is not below the k-th neighbour. Of equal points, not many more than k are therefore
+/// first position is not below the k-th neighbour. Therefore only slightly more than k equal points are
 /// visited.
 #[inline(always)]
 pub fn traverse(

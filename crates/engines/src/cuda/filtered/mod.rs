@@ -39,7 +39,7 @@ const TILE: usize = FILTER_TILE as usize;
 const MOST_ROWS: usize = 1 << 14;
 /// Queries that fill the device, given that there are many points.
 pub const FIRST_QUERIES: usize = 2048;
-/// Queries that take as long as one: a tile.
+/// Queries that cost no more than a single one: a whole tile.
 pub const QUERY_UNIT: usize = TILE;
 /// Upper limit on the bytes of a chunk's survivor bits.
 const SURVIVOR_BYTES: usize = 512 << 20;
@@ -70,7 +70,7 @@ pub fn pays(problem: &Problem, compute_capability: (i32, i32)) -> Result<(), Str
     Ok(())
 }
 
-/// The number of points from which on the first, unfiltered chunk is a small part of the work.
+/// Number of points above which the first, unfiltered chunk is a small part of the work.
 pub fn least_points(k: usize, dims: usize) -> usize {
     64 * Variant::new(k, dims).capacity as usize
 }

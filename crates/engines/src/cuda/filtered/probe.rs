@@ -82,8 +82,8 @@ impl Cases {
             starts: vec![0.0; TILES * ROWS * COLUMNS],
         };
         for tile in 0..TILES {
-            // The index of the large term in the first step, and its kind: the accumulator, that product, or
-            // both, which cancel; or all terms are large.
+            // The index of the large product in the first step, and the kind of sum: only the accumulator is
+            // large, only that product, both (they cancel in some columns), or all products.
             let (place, kind) = (tile / 4, tile % 4);
             let large = |step: usize, k: usize| kind == 3 || kind != 0 && step == 0 && k == place;
             for step in 0..STEPS {

@@ -429,8 +429,8 @@ mod tests {
         told_by(|told| PassTrace::new("a test".to_owned(), words.to_vec(), Vec::new()).tell(told))
     }
 
-    /// All events of a trace are replayed. Of a truncated trace the events before the cut are, and nothing
-    /// may follow the last event.
+    /// Checks that all events of a trace are replayed, that a truncated trace replays the events before the
+    /// cut, and that words after the last event are rejected.
     fn check(mut words: Vec<u32>, expected: &[String], tell: impl Fn(&[u32]) -> Outcome) {
         assert_eq!(tell(&words), (expected.to_vec(), Ok(())));
         for length in 0..words.len() {
@@ -548,7 +548,7 @@ mod tests {
         for kind in [0, 11, u32::MAX] {
             assert_eq!(queues(&[PASSED, 0, DRAINED, kind], 1).1, Err(TraceError::Kind { at: 3, kind }));
         }
-        // A queue of another length leaves the reader in the middle of one.
+        // With a wrong queue length, the trace ends in the middle of a queue.
         let mut torn = vec![SORTED];
         torn.extend(words(1000, 2).chain([FINISHED]));
         assert_eq!(queues(&torn, 32).1, Ok(()));
@@ -562,7 +562,7 @@ mod tests {
         for kind in [0, 5, u32::MAX] {
             assert_eq!(passes(&[FOUND, 0, 0, 1, kind]).1, Err(TraceError::Kind { at: 4, kind }));
         }
-        // More buckets, or keys, than words.
+        // The number of buckets, or of keys, exceeds the remaining words.
         assert_eq!(passes(&[NARROWED, COUNTED, u32::MAX, 1, 2]).1, Err(TraceError::Cut { at: 1 }));
         assert_eq!(passes(&[TAKEN, u32::MAX, 1, 2, 3]).1, Err(TraceError::Cut { at: 0 }));
     }

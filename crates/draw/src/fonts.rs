@@ -130,7 +130,7 @@ fn first(font: Font) -> usize {
     }
 }
 
-/// The font that has a character of a text, which may not be the text's own.
+/// The font that draws a character of a text: the text's own font, or the other one.
 pub fn font_of(character: char, font: Font) -> Font {
     if face_of(character, font) == first(Font::Mono) { Font::Mono } else { Font::Sans }
 }
@@ -273,7 +273,7 @@ impl FontSubsets {
 const COPIED: [&[u8; 4]; 11] =
     [b"OS/2", b"cmap", b"cvt ", b"fpgm", b"gasp", b"head", b"hhea", b"hmtx", b"maxp", b"name", b"prep"];
 
-/// A font with the outlines of some characters, each glyph under the number that it has.
+/// A font reduced to the outlines of some characters. Glyphs keep their numbers.
 fn subset(data: &[u8], characters: &BTreeSet<char>) -> Result<Vec<u8>, ReadError> {
     let font = FontRef::new(data)?;
     let (glyf, loca) = (font.glyf()?, font.loca(None)?);
@@ -317,7 +317,7 @@ fn subset(data: &[u8], characters: &BTreeSet<char>) -> Result<Vec<u8>, ReadError
     Ok(file_of(&tables))
 }
 
-/// A font's file of its tables.
+/// Assembles a font file from its tables.
 fn file_of(tables: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
     let count = tables.len() as u16;
     let power = count.ilog2() as u16;
@@ -361,7 +361,7 @@ mod tests {
         let narrow = width(Font::Sans, 10.0, "iiii");
         assert!(narrow > 0.0 && narrow < width(Font::Sans, 10.0, "mmmm") / 2.0);
         assert!((width(Font::Sans, 20.0, "iiii") - 2.0 * narrow).abs() < 1e-3);
-        // Numbers in columns: digits are alike wide in sentences, too.
+        // Digits have equal widths in the proportional font too, so that numbers align in columns.
         let digits: Vec<f32> = ('0'..='9').map(|digit| width(Font::Sans, 10.0, &digit.to_string())).collect();
         assert!(digits.iter().all(|digit| *digit == digits[0]), "{digits:?}");
         assert!(line(Font::Sans).ascent < line(Font::Sans).height && line(Font::Mono).height > 1.0);
@@ -435,7 +435,7 @@ mod tests {
             subsets.style().contains("font-family:Ubuntu;font-weight:300;")
                 && !subsets.style().contains("Hack")
         );
-        // Only the font of code has an arrow.
+        // Only the monospaced font has an arrow.
         subsets.add("a→b", Font::Sans);
         assert!(subsets.style().contains("font-family:Hack;font-weight:400;"));
     }

@@ -1,7 +1,7 @@
 //! Rasterises a [`Drawing`] without a display, bit-identically on every machine.
 //!
-//! tiny-skia fills the paths. resvg, which would draw the SVG, takes 1.6 times as long, brings 16 more crates
-//! and is the independent judge of our SVGs in tests.
+//! tiny-skia fills the paths. resvg could draw the SVG instead, but takes 1.6 times as long and brings 16
+//! more crates; tests use it to check our SVGs independently.
 
 use std::cell::OnceCell;
 
@@ -66,7 +66,7 @@ struct Painter<'a> {
     clip: Option<Clip>,
 }
 
-/// The clip area. Most shapes lie inside it, so a mask is only created for those that do not.
+/// The clip area. Most shapes are inside it, so a mask is only created for the others.
 struct Clip {
     area: Rect,
     mask: OnceCell<Option<Mask>>,

@@ -1,5 +1,5 @@
-//! A [`Drawing`] as SVG: text stays text, stretched to its measured width whatever font the viewer has. Files
-//! carry the fonts; elements within other documents name them.
+//! A [`Drawing`] as SVG: text stays text and is stretched to its measured width, so that any font of the
+//! viewer fits. Files carry the fonts; elements within other documents name them.
 
 use std::fmt::Write as _;
 
@@ -74,8 +74,8 @@ impl<'a> Writer<'a> {
                 let _ = writeln!(self.out, "<rect{}{round} style=\"{style}\"/>", corners(*area));
             }
             Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
-                // One path of zero-length segments with round caps: a fraction of the size of as many
-                // circles.
+                // One path of zero-length segments with round caps: much smaller than one circle element per
+                // dot.
                 let mut path = String::new();
                 for &[x, y] in centers {
                     let _ = write!(path, "M{} {}h0", short(x), short(y));
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
         );
     }
 
-    /// The complete file: a ground, the elements, and the fonts of the text. In print, a point is
+    /// The complete file: a background, the elements, and the fonts of the text. In print, a point is
     /// `mm_per_point` millimetres.
     pub fn file(self, size: [f32; 2], mm_per_point: Option<f32>, ground: Ink) -> String {
         let fonts = self.subsets.style();
@@ -309,8 +309,8 @@ pub fn variables(palette: &Palette) -> String {
     text
 }
 
-/// The CSS colour of an ink: a variable; of a magnitude or a category, the colour itself, or one for each
-/// scheme where they differ.
+/// The CSS colour of an ink: a variable. For a magnitude or a category it is the colour itself, or one per
+/// scheme if these differ.
 pub fn variable(ink: Ink) -> String {
     if let Some((_, name)) = INKS.iter().find(|(named, _)| *named == ink) {
         return format!("var(--{name})");
@@ -334,7 +334,7 @@ mod tests {
             let text = svg(&everything(), palette);
             let ours = raster(&everything(), palette, 2.0).unwrap();
             let far = differing(&text, &ours, 2.0);
-            // Letters stand on whole pixels here, and do not there.
+            // Baselines are on whole pixels in our picture, but not in the other renderer's.
             assert!(far < ours.as_raw().len() / 100, "{far} of {} values differ", ours.as_raw().len());
         }
     }

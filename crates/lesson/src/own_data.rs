@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(names, ["file-order", "shuffled", "nearest-first", "farthest-first"]);
         let merges: Vec<usize> = takes.iter().map(|take| take.recording.merges()).collect();
         assert!(merges[0] > 4 * merges[1] && merges[1] > merges[2] && merges[3] == 4000 / 32, "{merges:?}");
-        // Whatever the order, the neighbours are the same rows.
+        // The neighbours are the same rows in every order.
         let rows = |take: &Take| {
             let mut cursor = crate::Cursor::new(take.recording.clone());
             cursor.seek(take.recording.len());

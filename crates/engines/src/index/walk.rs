@@ -47,7 +47,7 @@ impl Recorder<'_> {
         self.walk.steps.len() as u32
     }
 
-    /// Records a region found in this step. It counts as pruned until its fate is known.
+    /// Records a region found in this step. It counts as pruned until it is settled.
     fn meet(&mut self, part: Part, bounds: Bounds, bound: f32) -> usize {
         let step = self.step();
         self.walk.regions.push(Region { part, bounds, bound, met: step, settled: step, visited: false });

@@ -43,7 +43,7 @@ pub fn table<const N: usize>(
     }
 }
 
-/// A bar: so far, and, paler, at the end.
+/// A bar: the value so far and, paler, the final value.
 pub struct Bar<'a> {
     pub name: &'a str,
     /// Between 0 and 1.
@@ -118,7 +118,7 @@ pub fn draw_cost(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         &rows,
     );
     room.take_top(text * 0.5);
-    // Merged at once, candidates lower the bound sooner, so fewer follow.
+    // If candidates are merged at once, they lower the bound sooner, so fewer follow.
     let candidates =
         view.recording().one_by_one().partition_point(|&point| point < counts.points_seen) as u64;
     let merges = u64::from(counts.merges);

@@ -212,7 +212,7 @@ impl Lens {
         scene.spots.retain(|spot| !room.contains(spot.area.center()));
         let things = scene.things.len();
         draw_in(scene, &self.plane, view, &points, text * 0.2, None);
-        // Things move in the plane itself, and only once.
+        // Things are tracked only in the plane, not a second time in the lens.
         scene.things.truncate(things);
         scene.rect(room, 0.0, None, Some(line(Ink::TextWeak, 1.2)));
         let style = sans(view.type_of(0.8), Ink::Text);

@@ -144,7 +144,7 @@ impl From<Drawing> for Scene {
 
 // Shapes of a scene that are one thing, tracked to the next scene.
 
-/// Shapes that are one thing, which is found again in the next scene.
+/// Shapes that form one thing, which is tracked to the next scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thing {
     /// What it is.
@@ -162,13 +162,13 @@ pub struct Thing {
 /// The identity of a thing across scenes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id {
-    /// What it stands for.
+    /// What it represents.
     pub what: TrackId,
     /// Distinguishes things with the same key that are tracked separately, such as in different heaps.
     pub part: usize,
 }
 
-/// What a thing stands for.
+/// What a thing represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TrackId {
     /// A point's key, in a cell of some kind. Padding is not tracked: all padding is equal.

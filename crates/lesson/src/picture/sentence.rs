@@ -15,7 +15,7 @@ use crate::text::{count, thousands};
 /// Minimum scale of the sentence before it is truncated.
 const SMALLEST: f32 = 0.6;
 
-/// The sentence of the last step, as by [`describe`].
+/// The sentence of the last step, from [`describe`].
 pub fn sentence(cursor: &Cursor) -> String {
     let state = cursor.state();
     match cursor.step() {
@@ -121,7 +121,7 @@ pub fn draw_badge(scene: &mut Scene, mut room: Area, view: &View<'_>) {
     room.take_top(view.text * 0.25);
     let text = (view.text * 0.95).min(room.height * 0.62);
     let (mark, ink) = (text * 0.9, if badge.holds { Ink::Intermediate } else { Ink::Error });
-    // A mark, its gap, and as much at both ends.
+    // Room for a mark and its gap, and for margins at both ends.
     let sides = text * 2.4;
     let wide = (width(Font::Sans, text, &badge.text) + sides + 1.0).min(room.width);
     let tag = area(room.x, room.y, wide, room.height);

@@ -1,4 +1,4 @@
-//! Pages read back as a browser reads them, and held against what the window draws.
+//! Reads pages as a browser does, and compares them with the window's drawings.
 
 use std::collections::HashMap;
 use std::io::Read as _;
@@ -49,7 +49,7 @@ impl Read {
         Self::of("lesson", page)
     }
 
-    /// Of the element with an id.
+    /// Reads the data of the element with this id.
     fn of(id: &str, page: &str) -> Self {
         let packed = page
             .split(&format!("id=\"{id}\" type=\"application/octet-stream\">"))
@@ -144,7 +144,7 @@ impl Columns {
     }
 }
 
-/// Draws what the window draws at a position, and holds it against the lists of a moment.
+/// Compares the window's drawing at a position with the lists of a moment.
 fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value) {
     let view = View { asking, ..View::of(cursor, film.text) };
     let areas = data::panels(film, &view);
@@ -327,7 +327,7 @@ fn inserted_template_values_are_not_expanded() {
     assert_eq!(filled("a{x}b{y}c", &[("{x}", "{y}"), ("{y}", "2")]), "a{y}b2c");
 }
 
-/// The items that a row moves, by their place in the list, with their lengths at a part of the way.
+/// The items that a row moves, by their place in the list, with their lengths at a fraction of the motion.
 fn at(
     row: &[i32],
     items: &[Vec<i32>],

@@ -34,7 +34,7 @@ fn distances(recording: &Recording) -> Vec<f32> {
     lockstep::distances_to(recording.problem(), 0, 0..recording.shape().n as usize)
 }
 
-/// A digit, read off the bits themselves.
+/// A digit, taken directly from the bits.
 fn digit(distance: f32, buckets: &Buckets, pass: usize) -> u32 {
     let end = (31 - pass as u32 * buckets.bits).saturating_sub(buckets.bits);
     distance.to_bits() >> end & ((1 << buckets.digit_bits(pass)) - 1)

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a seek may replay: the work between two keyframes, and one step more.
+/// Maximum work of a seek: that between two keyframes, and one step more.
 const MOST: u64 = (1 << 18) + 1024;
 
 proptest! {
@@ -50,7 +50,7 @@ fn largest_recording_is_compact_and_fast_to_seek() {
         assert_eq!(cursor.position(), position);
     }
     assert_eq!(*cursor.state(), fresh(&recording, recording.len() / 3));
-    // Onwards by one step is one step.
+    // Seeking one step forwards replays one step.
     cursor.seek(cursor.position() + 1);
     assert!(cursor.replayed() <= 1024);
 }
@@ -72,7 +72,7 @@ fn levels_stop_at_the_expected_steps() {
             cursor.seek(cursor.next(level));
             stops.push(cursor.position());
         }
-        // And back by the same way.
+        // Going back stops at the same positions.
         let mut back = vec![cursor.position()];
         while cursor.previous(level) > 0 {
             cursor.seek(cursor.previous(level));

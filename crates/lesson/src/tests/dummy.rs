@@ -206,7 +206,7 @@ fn a_new_algorithm_supports_the_whole_pipeline() {
     assert_eq!(cursor.next(Level::Merge), recording.len(), "its steps are stages");
     assert!(cursor.next_mark(Mark::BallotHit).is_some());
 
-    // Told, and written as steps that are read back.
+    // Described, and written as steps that are read back.
     assert!(sentence(&cursor).ends_with("the list is empty."));
     let mut file = Vec::new();
     jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();

@@ -295,7 +295,7 @@ fn tree_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u32
     (twin, nearest.observer.0, neighbours)
 }
 
-/// The words of a tree's trace that no step has.
+/// The indices of the words of a tree's trace that steps do not contain.
 fn unsaid(words: &[u32]) -> Vec<usize> {
     let (mut at, mut unsaid) = (0, Vec::new());
     while at < words.len() {

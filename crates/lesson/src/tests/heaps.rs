@@ -201,7 +201,7 @@ fn levels_stop_at_insertions() {
         };
         let end = fresh(&recording, recording.len());
         let (stages, own) = (end.heaps().unwrap().stops, end.counts.merges);
-        // The first step and the last are a search's.
+        // The first and the last step are at level search.
         assert_eq!(
             [stops(Level::Search), stops(Level::Merge), stops(Level::Stage)],
             [2, own + 2, stages + 2],

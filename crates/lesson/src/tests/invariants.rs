@@ -140,7 +140,7 @@ fn spoilt((spec, row): (&str, usize), spoil: impl Fn(&mut Step) -> bool) -> (&'s
     (broken.invariant, broken.position - at - 1)
 }
 
-/// Keeps a layer from swapping anything.
+/// Removes all swaps of a layer.
 fn without_swaps(wanted: Pass, size: u32, stride: u32) -> impl Fn(&mut Step) -> bool {
     move |step| match step {
         Step::Layer { pass, layer, swapped, .. }
@@ -256,11 +256,11 @@ fn lost_keys_are_detected() {
             .map(|broken| broken.invariant)
     };
     assert_eq!(without(&|_| false), None);
-    // Without any merge the registers are empty in the end.
+    // Without any merge, the registers are empty at the end.
     let merge = |step: &Step| !matches!(step, Step::Batch { .. } | Step::Finished);
     assert_eq!(without(&merge), Some("answer"), "nothing was searched");
     // Without a sort, the minimum compares unsorted keys.
     assert_eq!(without(&|step| matches!(step, Step::Layer { pass: Pass::Sort, .. })), Some("bitonic"));
-    // Without a swap the buffer's keys never come to the registers.
+    // Without a swap, the buffer's keys never reach the registers.
     assert!(without(&|step| matches!(step, Step::Swap)).is_some());
 }

@@ -64,7 +64,7 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
             Reply::YesNo(falls == pair.ascending)
         }
         Ask::Taken => {
-            // What waits in the buffer, sorted, is the intermediate result.
+            // After the swap the buffer holds the intermediate result.
             let mut intermediate = before.buffer.clone();
             intermediate.sort_unstable();
             let mirror = (shape.capacity() - 1 - question.subject) as usize;
@@ -286,7 +286,7 @@ fn steps_round_trip_through_files() {
         for (at, (position, step)) in steps.iter().enumerate() {
             assert_eq!((*position, step), (at + 1, &*recording.step(at)));
         }
-        // A part is the same lines.
+        // A part of the file has the same lines.
         let mut part = Vec::new();
         jsonl::write(&recording, 10..13, &mut part).unwrap();
         let (all, part) = (String::from_utf8(file).unwrap(), String::from_utf8(part).unwrap());
@@ -370,10 +370,10 @@ fn handouts_are_complete_and_self_contained() {
     }
 }
 
-/// No script, no file, no font and no style from elsewhere; a namespace is a name only.
+/// Checks that a page loads no script, file, font or style. The name of a namespace is not loaded.
 fn stands_alone(html: &str) {
     let without = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
-    // Fonts are inside.
+    // Fonts are embedded.
     let faces = without.matches("@font-face{").count();
     assert_eq!((faces, without.matches("src:url(data:font/ttf;base64,").count()), (2, 2));
     let without: String = without.lines().filter(|line| !line.starts_with("@font-face{")).collect();

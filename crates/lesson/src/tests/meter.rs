@@ -26,17 +26,17 @@ fn work_of_a_four_key_merge_matches_a_hand_count() {
     let work = all_of(&recorded("uniform:n=4,d=1", 0, 4, 4));
     let by_hand = [
         (1, 4),
-        // The ballot's, five layers, and the minimum.
+        // Comparisons: the ballot, five layers, and the minimum.
         (1 + 5 + 1, 28),
-        // Five layers, and the k-th.
+        // Shuffles: five layers, and the k-th.
         (6, 24),
-        // Two ballots and two counts of bits; which lane was the last to fill the buffer.
+        // Votes: two ballots, two population counts, and one to find the last lane with a slot.
         (5, 20),
-        // Of the swap and the minimum.
+        // Reads: the swap and the minimum.
         (2, 8),
-        // What is appended, and the swap.
+        // Writes: the appended keys and the swap.
         (2, 8),
-        // The batch, before the swap, and around the minimum.
+        // Barriers: at the batch, before the swap, and around the minimum.
         (4, 16),
     ];
     assert_eq!(counts(&work), by_hand);
@@ -83,7 +83,7 @@ fn waiting_and_empty_lanes_are_idle() {
     assert!(used < 0.9 && used > 0.3, "{used}");
 }
 
-/// Counts what the twin does where it does it.
+/// Counts the twin's operations while it executes them.
 #[derive(Default)]
 struct Counter {
     work: [(u64, u64); Kind::COUNT],

@@ -29,7 +29,7 @@ fn recorded_queues((spec, row, k, width): (&str, usize, usize, u32)) -> Recordin
     record_queues(problem(spec, 1, row, k), 0, width, spec).unwrap()
 }
 
-/// What the twin had after each of its stages: the lanes' queues, or the warp's.
+/// The twin's registers after each of its stages: the lanes' queues, or the warp's.
 #[derive(Default)]
 struct Snapshots {
     lanes: Vec<Vec<Key>>,

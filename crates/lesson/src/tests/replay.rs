@@ -15,7 +15,7 @@ fn watched(problem: &Problem, width: u32) -> Watched<()> {
     }
 }
 
-/// Compares a recording's end with the unwatched search and with all distances sorted.
+/// Compares a recording's end with an unobserved search and with all distances sorted.
 fn agrees(problem: &Arc<Problem>, width: u32, batch: Option<usize>) -> Result<Recording, TestCaseError> {
     let recording = record(problem.clone(), 0, width, batch, "a test").unwrap();
     let state = fresh(&recording, recording.len());

@@ -69,7 +69,7 @@ impl Search {
         distance_of(self.kth(shape))
     }
 
-    /// Lanes of a mask whose key is a candidate: nearer than the k-th, and of a tree's equal ones the
+    /// Lanes of a mask whose key is a candidate: nearer than the k-th or, in a tree, equally near and
     /// earlier.
     fn candidates_in(&self, mask: u32, shape: Shape, is_tree: bool) -> u32 {
         let is = |key: Key| {
@@ -1631,7 +1631,7 @@ fn numbers_in_sentences_are_true() {
                         Panel::Cloud if kernel => dots(&scene.shapes, &truth, &mut here),
                         _ => {}
                     }
-                    // Ticks and keys in cells are numbers alone.
+                    // Ticks, and keys in cells, are bare numbers.
                     texts.extend(words.into_iter().filter(|text| {
                         text.parse::<f64>().is_err() && text.chars().any(char::is_alphabetic)
                     }));

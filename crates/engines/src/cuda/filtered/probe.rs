@@ -83,7 +83,7 @@ impl Cases {
         };
         for tile in 0..TILES {
             // The index of the large product in the first step, and the kind of sum: only the accumulator is
-            // large, only that product, both (they cancel in some columns), or all products.
+            // large, only that product, both, which cancel, or all products.
             let (place, kind) = (tile / 4, tile % 4);
             let large = |step: usize, k: usize| kind == 3 || kind != 0 && step == 0 && k == place;
             for step in 0..STEPS {

@@ -27,7 +27,7 @@ fn account_matches_the_state() {
         let at = words.iter().position(|text| *text == name).unwrap();
         assert_eq!(words[at + 1], crate::text::thousands(value), "{name}");
     }
-    // One dot a merge: those that are done are full.
+    // One dot per merge; those of completed merges are filled.
     let dots = |full: bool| {
         let is = |shape: &&Shape| {
             matches!(

@@ -53,7 +53,7 @@ fn distances_on(
     cursor.seek(position);
     let scene = page(lesson, take, &View { asking: true, ..View::of(&cursor, text) }, [1280.0, 720.0]);
     let is_number = |text: &str| text.contains('.') && text.parse::<f32>().is_ok();
-    // Nothing else on such a page is a number in the fixed font: the warp's 32 keys are bars.
+    // Such a page has no other numbers in the monospaced font: the warp's 32 keys are bars.
     let mut numbers: Vec<([f32; 4], String, f32)> = Vec::new();
     for shape in &scene.shapes {
         if let Shape::Text { at, anchor, size, font: Font::Mono, text, .. } = shape
@@ -85,7 +85,7 @@ fn votes_are_legible_in_the_picture() {
     for (lesson, take) in takes() {
         let width = take.recording.shape().width as usize;
         for question in lesson.questions(&take).iter().filter(|question| question.ask == Ask::Votes) {
-            // Of larger type not all of a page finds room.
+            // With larger type, not everything fits on the page.
             for (text, least) in [(16.0, 9.6), (18.0, 10.8), (22.0, 8.0)] {
                 let numbers = distances_on(lesson, &take, question.at, text);
                 assert_eq!(

@@ -116,12 +116,12 @@ fn large_clouds_are_subsampled_with_a_note() {
     let view = View::of(&cursor, 14.0);
     let scene = draw(Panel::Cloud, &view, [700.0, 500.0]);
     assert!(texts(&scene).iter().any(|text| text.starts_with("20,000 of 60,000 points")));
-    // A lens has all points that lie in it, once more.
+    // The lens draws its points a second time.
     assert!(dots_of_points(&scene) > 20_000 && scene.maps[0].lens.is_some());
     let start = Cursor::new(recording.clone());
     assert_eq!(dots_of_points(&draw(Panel::Cloud, &View::of(&start, 14.0), [700.0, 500.0])), 20_000);
     assert_eq!(scene, draw(Panel::Cloud, &view, [700.0, 500.0]), "the same ones every time");
-    // The neighbours are drawn, whatever else is not.
+    // The neighbours are always drawn.
     let spots = targets(&scene);
     assert!(
         nearest(&cursor).iter().all(|&key| spots.contains(&format!("{:?}", Target::Point(index_of(key)))))
@@ -152,7 +152,7 @@ fn legends_match_the_search() {
                 Shape::Dots { centers, fill: Some(fill), .. } if *fill == Ink::Buffer.into() => centers.len(),
                 _ => 0,
             };
-            // The entry of the legend is one more.
+            // The legend's entry adds one dot.
             assert_eq!(scene.shapes.iter().map(dots).sum::<usize>(), waiting + 1, "position {position}");
         }
     }

@@ -77,7 +77,7 @@ fn minima_are_tents_of_the_smallest_keys() {
                     assert!(keys(&met.kept[turn..]).is_sorted_by(|a, b| a >= b));
                     crossed += 1;
                 }
-                // Nothing is lost on the way, and of each pair the smaller is kept.
+                // No key is lost, and the smaller of each pair is kept.
                 assert!(
                     met.kept
                         .iter()
@@ -116,7 +116,7 @@ fn curves_rise_and_fall_as_described() {
     let after = minima(&recording).nth(1).unwrap();
     let facing = shown(&seek(&recording, after - 1), false);
     let (buffer, result) = (heights(&facing, Ink::Buffer), heights(&facing, Ink::Intermediate));
-    // Heights are from the top. The entry of the legend has no outline.
+    // Heights are measured from the top. The entry of the legend has no outline.
     assert!(
         buffer.len() == 16 && buffer.is_sorted_by(|a, b| a >= b) && result.len() == 16 && result.is_sorted()
     );
@@ -253,7 +253,7 @@ fn faulty_merges_without_a_mirror_claim_no_tent() {
                 && !facing.contains("falls:"),
             "{facing}"
         );
-        // Keys are lost where the smallest are in both lists.
+        // Keys are lost if the smallest are spread over both lists.
         let met = MergeInputs::of(&seek(&recording, after), false).unwrap();
         let loses = met.kept.iter().map(|dot| dot.key).max() > met.lost.iter().map(|dot| dot.key).min();
         assert!(!loses || !facing.contains("is smaller") && !facing.contains("are smaller"), "{facing}");

@@ -22,7 +22,7 @@ fn view(cursor: &Cursor, hover: Option<Target>) -> View<'_> {
     View { hover, ..View::of(cursor, 14.0) }
 }
 
-/// Frames of an ink around what is not filled.
+/// The number of frames of an ink without a fill.
 fn frames(scene: &Scene, ink: Ink) -> usize {
     let is = |shape: &&Shape| {
         matches!(
@@ -58,7 +58,7 @@ fn heap_panel_matches_the_lane() {
                 let words = pen::digits(distance_of(key), 3);
                 assert!(texts(&scene).contains(&words.as_str()), "position {position}: {words}");
             }
-            // The key that sinks is framed where it sinks; those that are sorted, where they are.
+            // The sinking key and the sorted keys are framed at their current positions.
             let sinks = match cursor.step().as_deref() {
                 Some(Step::Own(OwnStep::Heap(HeapStep::Branched { lanes }))) => lanes >> lane & 1 == 1,
                 Some(Step::Own(OwnStep::Heap(HeapStep::Sank { .. }))) => {
@@ -149,7 +149,7 @@ fn cloud_uses_the_terms_of_heaps() {
         for foreign in ["buffer", "candidate", "max_distance", "ballot", "queue "] {
             assert!(!said.contains(foreign), "position {position}: {said}");
         }
-        // Every lane's number stands at its query, once the queries are known.
+        // Every lane's number is drawn at its query, once the queries are known.
         let lanes = (0..8).filter(|lane: &u32| texts(&scene).contains(&lane.to_string().as_str())).count();
         assert_eq!(lanes, if position == 0 { 0 } else { 8 });
         check(&page(lesson, &take, &view(&cursor, None), [1280.0, 720.0]), &format!("position {position}"));

@@ -36,7 +36,7 @@ fn padding_is_hatched_and_focused_keys_are_labelled() {
                     if key == PADDING { "\u{221e}".to_owned() } else { digits(distance_of(key), 3) };
                 assert!(words.contains(&written.as_str()), "position {position}, {focus:?}: {written}");
             }
-            // Cells come before what is written beside them.
+            // Cells are drawn before the text beside them.
             let [first, last] = [0, 1023].map(|element| {
                 scene.spots.iter().find(|spot| spot.target == Target::Element(element)).unwrap().area
             });
@@ -65,7 +65,7 @@ fn padding_is_hatched_and_focused_keys_are_labelled() {
     assert!(some > 0 && none > 0, "{some}, {none}");
 }
 
-/// Where the registers are in order, so are the colours: down each lane, and from lane to lane.
+/// If the registers are in order, so are the colours: down each lane, and from lane to lane.
 #[test]
 fn sorted_registers_form_a_colour_gradient() {
     let recording = recorded("uniform:n=1500,d=2", 9, 1024, 32);

@@ -9,13 +9,13 @@ use crate::engines::lockstep::{PADDING, index_of};
 use crate::lessons::{Choice, named};
 use crate::progress::Silent;
 
-/// The numbers in the map, with what they stand on.
+/// The numbers in the map, with the targets below them.
 fn numbered(scene: &Scene) -> Vec<(u32, Vec<Target>)> {
     let numbers = scene.shapes.iter().filter_map(|shape| match shape {
         Shape::Text { at, anchor: [0.5, 0.5], text, .. } => Some((*at, text.parse::<u32>().ok()?)),
         _ => None,
     });
-    // Others may overlap it: it stands in the middle of its own.
+    // Other targets may overlap a number; it is in the centre of its own.
     let is_at = |spot: &&Spot, at: [f32; 2]| {
         let [x, y] = spot.area.center();
         (x - at[0]).hypot(y - at[1]) < 0.01
@@ -66,8 +66,8 @@ fn map_stays_fixed_during_merges() {
     }
 }
 
-/// In the lessons of sorting and merging there is something to drag beside the network; with large type, one
-/// key away.
+/// The lessons on sorting and merging have a map to drag points on beside the network; with large type, it is
+/// one key press away.
 #[test]
 fn sorting_lessons_include_a_map() {
     for id in ["sort", "wide", "merge"] {

@@ -77,7 +77,7 @@ fn targets(scene: &Scene) -> BTreeSet<String> {
 /// Every coordinate is finite, every character can be drawn, and nothing unclipped is outside.
 fn check(scene: &Scene, what: &str) {
     let [wide, high] = scene.size;
-    // A pixel for strokes along the edge, and what letters hang over.
+    // Room for strokes along the edge and for the overhang of letters.
     let slack = 1.5;
     let mut cut = false;
     let stands = |[left, top, right, bottom]: [f32; 4], clipped: bool, shape: &Shape| {
@@ -180,7 +180,7 @@ fn every_panel_fits_its_area() {
         for position in take.range.start..=take.range.end {
             cursor.seek(position);
             for (at, panel) in Panel::ALL.into_iter().enumerate() {
-                // All sizes come up for all parts.
+                // Every panel is drawn at every size.
                 let (size, text) = SIZES[(position + at) % SIZES.len()];
                 let scene = draw(panel, &View::of(&cursor, text), size);
                 assert_eq!(scene.size, size);
@@ -363,7 +363,7 @@ fn spots_refer_to_existing_targets() {
             let points = set(&mut (0..shape.n).map(Target::Point));
             match cloud.maps.first().and_then(|map| map.lens) {
                 None => assert_eq!(targets(&cloud), points),
-                // What it covers is not there.
+                // The lens hides the targets below it.
                 Some(_) => {
                     assert!(targets(&cloud).is_subset(&points) && targets(&cloud).len() * 2 > points.len())
                 }
@@ -388,7 +388,7 @@ fn spots_refer_to_existing_targets() {
                 targets(&draw(Panel::Code, &view, [800.0, 600.0])),
                 set(&mut lines.map(|(at, _)| Target::CodeLine(at)))
             );
-            // Where there is little room the running line still is there.
+            // The current line is shown even if space is short.
             if let Some(step) = cursor.step() {
                 let running = format!("{:?}", Target::CodeLine(recording.code().line_of(&step).unwrap()));
                 assert!(targets(&draw(Panel::Code, &view, [300.0, 120.0])).contains(&running));

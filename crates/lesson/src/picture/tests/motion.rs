@@ -145,7 +145,7 @@ fn too_many_shapes_are_not_animated() {
     assert!(Moving::between(&crowd(0.0), &crowd(3.0)).is_none());
 }
 
-/// The scenes of a panel before and after a step, as far as both are drawn.
+/// The scenes of a panel before and after a step.
 fn scenes(take: &Take, position: usize, panel: Panel) -> [Scene; 2] {
     let mut cursor = Cursor::new(take.recording.clone());
     [position - 1, position].map(|at| {
@@ -154,7 +154,7 @@ fn scenes(take: &Take, position: usize, panel: Panel) -> [Scene; 2] {
     })
 }
 
-/// Where something is in a scene.
+/// The centre of a target in a scene.
 fn spot(scene: &Scene, target: Target) -> Point {
     scene
         .spots
@@ -169,7 +169,7 @@ fn is_near(a: Point, b: Point) -> bool {
     (a[0] - b[0]).abs() < 0.02 && (a[1] - b[1]).abs() < 0.02
 }
 
-/// All shapes but clips, in an order of their own.
+/// All shapes except clips, sorted.
 fn sorted(scene: &Drawing) -> Vec<String> {
     let mut shapes: Vec<String> = scene
         .shapes
@@ -202,7 +202,7 @@ fn motions_start_and_end_at_the_drawn_positions() {
                 for shape in &moving.parts(0.0).shapes {
                     let there = match shape {
                         Shape::Rect { area, .. } => was.iter().any(|&was| is_near(was, area.center())),
-                        // The circle was as large.
+                        // The circle had the same radius before.
                         Shape::Dots { radius, .. } => before.shapes.iter().any(|shape| {
                             matches!(shape, Shape::Dots { radius: was, .. } if (radius - was).abs() < 0.02)
                         }),
@@ -230,7 +230,7 @@ fn motions_start_and_end_at_the_drawn_positions() {
     );
 }
 
-/// Every motion of places as where it begins and where it ends, in the middle of what is moved.
+/// The start and end of every motion between places, at the centre of the moved shapes.
 fn ways(before: &Scene, after: &Scene) -> Vec<[Point; 2]> {
     let motions = motions(before, after);
     let way = |Motion { shapes, from }: &Motion| {
@@ -242,7 +242,7 @@ fn ways(before: &Scene, after: &Scene) -> Vec<[Point; 2]> {
     motions.iter().map(way).collect()
 }
 
-/// Compared with the moves in the steps.
+/// The motions equal the moves recorded in the steps.
 #[test]
 fn key_motion_matches_the_recorded_steps() {
     let mut layers = 0;
@@ -252,7 +252,7 @@ fn key_motion_matches_the_recorded_steps() {
         for position in take.range.start + 1..=take.range.end {
             cursor.seek(position);
             let state = cursor.state();
-            // From where to where, of keys that are no padding.
+            // Start and end of each moved key, without padding.
             let expected: Vec<[Target; 2]> = match cursor.step().as_deref() {
                 Some(Step::Layer { layer, swapped, .. }) => {
                     layers += 1;
@@ -280,7 +280,7 @@ fn key_motion_matches_the_recorded_steps() {
             assert_eq!(ways.len(), expected.len(), "lesson {id}, step {position}");
             for [from, to] in expected {
                 let [from, to] = [spot(&before, from), spot(&after, to)];
-                // A cell is narrower than what can be pointed at, by as much on the way.
+                // A cell is narrower than its hit area, by the same amount at the start and at the end.
                 let by = [to[0] - from[0], to[1] - from[1]];
                 let is = |way: &[Point; 2]| {
                     is_near([way[1][0] - way[0][0], way[1][1] - way[0][1]], by)

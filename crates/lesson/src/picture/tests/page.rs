@@ -35,7 +35,7 @@ fn pages_contain_all_their_panels() {
                     crate::text::thousands(take.recording.len() as u64)
                 );
                 assert!(words.iter().any(|text| text.starts_with(&place)), "{place}");
-                // A network that is shown large has layers to go to instead.
+                // A large network has layers to click on instead.
                 let lane = |spot: &Spot| matches!(spot.target, Target::Lane(0) | Target::Position(_));
                 assert!(
                     lesson.id == "problem" || scene.spots.iter().any(lane),
@@ -89,7 +89,7 @@ fn recordings_are_compared_at_equal_points_seen() {
         check(&scene, &format!("{seen} points"));
         let areas = columns(3, 14.0, size);
         assert_eq!(areas.len(), 3);
-        // Each merge's spot lies in the column of its take.
+        // Each merge's spot is in the column of its take.
         for (take, column) in takes.iter().zip(&areas) {
             let inside = |area: &Area| column.contains(area.center());
             let shown = scene

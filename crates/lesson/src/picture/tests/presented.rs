@@ -1,5 +1,5 @@
-//! Pages with type for a classroom's last row: nothing is small, nothing lies over other text, one panel is
-//! large, and any can be.
+//! Pages with type for a classroom's last row: no small type, no overlapping text, one large panel, and any
+//! panel can be enlarged.
 
 use super::super::page::{areas, panels_ever, panels_of};
 use super::super::pen::width;
@@ -8,11 +8,11 @@ use super::super::*;
 use crate::lessons::{Choice, LESSONS, Lesson, Take};
 use crate::progress::Silent;
 
-/// The picture of a presenter of 1280 × 720, above the player, and its running text.
+/// The size of the picture on a screen of 1280 × 720, above the player, and of its running text.
 const SIZE: [f32; 2] = [1272.0, 540.0];
 const TEXT: f32 = 20.0;
 
-/// No type is smaller than this, in points.
+/// Minimum size of type, in points.
 const LEAST: f32 = 18.0;
 
 /// The lesson's takes at some of their moments, the first and the last among them.
@@ -82,7 +82,7 @@ fn one_panel_dominates_the_page() {
     });
 }
 
-/// The sentence and the title stay; the panel has the room of all others.
+/// The sentence and the title stay; the panel takes the space of all others.
 #[test]
 fn any_panel_can_be_zoomed() {
     moments(|lesson, take, cursor| {
@@ -107,7 +107,7 @@ fn any_panel_can_be_zoomed() {
     });
 }
 
-/// Without large type, nothing is left out: the floor is that of presented pages alone.
+/// The minimum applies only to presented pages; without large type, nothing is omitted.
 #[test]
 fn minimum_size_applies_only_to_large_type() {
     let lesson = crate::lessons::named("search").unwrap();

@@ -135,7 +135,7 @@ fn queue_headings_match_every_step() {
                 (broken, lanes.ends_with("marked: breaks the invariant")),
                 "position {position}: {lanes}"
             );
-            // Taken keys, and nothing else, are amber.
+            // Only taken keys are amber.
             let taken = if let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) =
                 step.as_deref()
             {

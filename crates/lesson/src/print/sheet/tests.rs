@@ -36,7 +36,7 @@ fn sheets_have_the_questions_of_the_key_without_answers() {
         let (mut in_sheet, mut in_key) = (0, 0);
         for (take, question) in &questions {
             let text = escaped(&question.text);
-            // In the same order, so by the same numbers.
+            // The same order gives the same numbers.
             in_sheet +=
                 sheet[in_sheet..].find(&text).unwrap_or_else(|| panic!("{text} is not next on the sheet"));
             in_key += key[in_key..].find(&text).unwrap_or_else(|| panic!("{text} is not next in the key"));
@@ -50,7 +50,7 @@ fn sheets_have_the_questions_of_the_key_without_answers() {
             }
             let width = film.takes[*take].recording.shape().width;
             assert!(key.contains(&escaped(&question.right(width))));
-            // Of options all are there, and no mark which.
+            // All options are printed, and the right one is not marked.
             assert!(question.options.iter().all(|option| sheet.contains(&escaped(option))), "{question:?}");
         }
         assert_eq!(
@@ -106,12 +106,12 @@ fn sheet_figures_hide_the_answer() {
         assert!(sheet.contains(&asked), "{question:?}");
         hides += u32::from(asked != shown && !sheet.contains(&shown));
     }
-    // Who votes is not decided yet, but a slot would be spelled out.
+    // A picture before a ballot hides nothing, but one before slots are computed hides the explanation of a
+    // slot.
     assert!(hides > 0);
 }
 
-/// A place of a queue that is still empty holds infinity, which is a key; a lane without a point has no
-/// distance at all.
+/// An empty place of a queue holds the key infinity; a lane without a point has no distance.
 #[test]
 fn empty_slots_are_infinite_and_idle_lanes_have_no_distance() {
     let lesson = named("warp-select").unwrap();

@@ -223,7 +223,7 @@ fn digit_length_follows_the_warp_width() {
             lesson.record(Choice { width: Some(width), ..Choice::default() }, &Silent).unwrap().remove(0);
         let shape = take.recording.shape();
         assert!(lesson.says(lesson.paragraph, shape).contains(said));
-        // As many as are counted.
+        // The number of buckets that the recording counts.
         let mut state = take.recording.start();
         take.recording
             .steps()
@@ -281,7 +281,7 @@ fn halving_the_lanes_matches_the_shuffles_of_the_twin() {
         said,
         steps.iter().filter(|step| matches!(step, Step::Layer { shuffle: Some(_), .. })).count().to_string()
     );
-    // Elements dealt out one by one: the layers within a lane are those of large strides.
+    // If elements are dealt out to the lanes one by one, the layers within a lane are those of large strides.
     for layer in network::sort(shape.capacity()) {
         let inside =
             layer.comparators(shape.capacity()).all(|pair| pair.low % shape.width == pair.high % shape.width);
@@ -366,7 +366,7 @@ fn bound_on_merges_grows_logarithmically() {
     let (said, takes) = right("order", "the bound on the mean number");
     let shape = takes[0].recording.shape();
     let [n, both] = [u64::from(shape.n), u64::from(shape.k + shape.capacity())];
-    // The (k + K) / i of all points that are added, a K-th of a merge each.
+    // The added points contribute (k + K) / i candidates each, and K candidates make a merge.
     let growth = (n + 1..=2 * n).map(|i| both as f64 / i as f64).sum::<f64>() / f64::from(shape.capacity());
     let said: f64 = said.trim_start_matches("by ").parse().unwrap();
     assert!((said - growth).abs() < 0.06, "{said}, not {growth}");
@@ -513,7 +513,7 @@ fn longer_digits_need_more_buckets_and_fewer_passes() {
     // 31 bits, `wide` at a time.
     let passes = (0..31).step_by(wide as usize).count();
     assert_eq!(said, format!("{} buckets, {passes} passes", 2u32.pow(wide)));
-    // Bits of numbers that are not negative are in the numbers' order.
+    // The bits of non-negative floats sort like the numbers.
     let mut random = Random::new(4);
     let numbers: Vec<f32> = (0..500)
         .map(|_| f32::from_bits((random.bits() as u32) >> 1))

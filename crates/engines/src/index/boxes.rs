@@ -47,7 +47,7 @@ impl Boxes {
         self.count
     }
 
-    /// The number of real boxes in a group. No namesake: a subtraction there.
+    /// The number of real boxes in a group. No namesake: a subtraction in CUDA.
     #[inline(always)]
     pub fn in_group(&self, group: usize) -> u32 {
         (self.count - group * WARP).min(WARP) as u32
@@ -76,7 +76,8 @@ impl Boxes {
         (&mut self.corners, &mut self.smallest)
     }
 
-    /// The corners of a group, least then greatest, and its smallest positions. No namesake: pointers there.
+    /// The corners of a group, least then greatest, and its smallest positions. No namesake: pointers in
+    /// CUDA.
     #[inline(always)]
     pub fn group(&self, group: usize) -> (&[Coordinates<WARP>], &[Coordinates<WARP>], &Lanes<u32, WARP>) {
         let (low, high) =
@@ -99,7 +100,7 @@ impl Boxes {
 }
 
 /// Each lane's key. Loops of known length, because closures that are not inlined are compiled for the oldest
-/// instruction set. No namesake: one call per lane there.
+/// instruction set. No namesake: one call per lane in CUDA.
 #[inline(always)]
 pub fn lane_keys(distances: &Lanes<f32, WARP>, positions: &Lanes<u32, WARP>) -> Lanes<Key, WARP> {
     let mut keys = [0; WARP];

@@ -80,7 +80,7 @@ impl FromPoints for BitsFused {
         4 * QUERIES * POINTS
     }
 
-    /// No namesake: an entry point there.
+    /// No namesake: an entry point in CUDA.
     fn answer(&self, points: &GroupedPoints<WARP>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts)) {
         let mut lists = FusedLists::new(self.k, queries.len());
         let mut windows: [Vec<Lanes<f32, WARP>>; QUERIES] =

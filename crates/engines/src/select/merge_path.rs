@@ -36,7 +36,7 @@ pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// Threads per block. No namesake: a constant there.
+/// Threads per block. No namesake: a constant in CUDA.
 pub fn threads(capacity: usize) -> usize {
     if capacity <= 1024 { 128 } else { 256 }
 }
@@ -46,7 +46,7 @@ pub fn resolved(parameters: &Parameters) -> Parameters {
     super::resolved(parameters, [])
 }
 
-/// The selector. No namesake: an entry point there.
+/// The selector. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let k = shape.k;
     Selector::new(resolved(parameters), move |row, found| {

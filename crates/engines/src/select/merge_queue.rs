@@ -94,7 +94,7 @@ pub fn resolved(k: usize, parameters: &Parameters) -> (Sizes, Parameters) {
     (sizes, super::resolved(parameters, own))
 }
 
-/// The selector. No namesake: an entry point there.
+/// The selector. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let (k, (sizes, parameters)) = (shape.k, resolved(shape.k, parameters));
     Selector::new(parameters, move |row, found| {

@@ -67,17 +67,17 @@ pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// Keys per thread if K keys are sorted in registers. No namesake: a constant there.
+/// Keys per thread if K keys are sorted in registers. No namesake: a constant in CUDA.
 fn keys_of_thread(capacity: usize) -> usize {
     (capacity / WARP).min(KEYS)
 }
 
-/// Teams per block. No namesake: a constant there.
+/// Teams per block. No namesake: a constant in CUDA.
 fn teams(capacity: usize, storage: Storage) -> usize {
     if storage == Storage::Registers && capacity / keys_of_thread(capacity) == WARP { TEAMS } else { 1 }
 }
 
-/// Threads per block. No namesake: a constant there.
+/// Threads per block. No namesake: a constant in CUDA.
 pub fn threads(capacity: usize, storage: Storage) -> usize {
     match storage {
         Storage::Registers => capacity / keys_of_thread(capacity) * teams(capacity, storage),
@@ -107,7 +107,7 @@ fn merge_layers(keys: usize, below: usize) -> u32 {
     keys.min(below).ilog2()
 }
 
-/// The selector. No namesake: an entry point there.
+/// The selector. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let (k, (storage, parameters)) = (shape.k, resolved(parameters));
     Selector::new(parameters, move |row, found| {

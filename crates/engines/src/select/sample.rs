@@ -55,7 +55,7 @@ impl Sample {
         worth.min_by(|a, b| a.1.total_cmp(&b.1)).map_or_else(Self::default, |(sample, _)| sample)
     }
 
-    /// Whether there is a sample. No namesake: a comparison there.
+    /// Whether there is a sample. No namesake: a comparison in CUDA.
     pub fn is_some(self) -> bool {
         self.rank > 0
     }

@@ -33,7 +33,7 @@ pub fn resolved(parameters: &Parameters) -> (u32, Parameters) {
     (buckets.ilog2(), multi_pass::resolved(parameters, ("buckets", buckets.to_string())))
 }
 
-/// The selector. No namesake: a template instance there.
+/// The selector. No namesake: a template instance in CUDA.
 pub fn sample_select(shape: &Shape, parameters: &Parameters) -> Selector {
     multi_pass::selector::<Splitters>(shape, resolved(parameters))
 }

@@ -43,7 +43,7 @@ pub fn resolved(k: usize, parameters: &Parameters) -> (bool, Parameters) {
     (in_shared, super::resolved(parameters, own))
 }
 
-/// The selector. No namesake: an entry point there.
+/// The selector. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let k = shape.k;
     Selector::new(resolved(k, parameters).1, move |row, found| thread_heap(row, k, found))

@@ -132,7 +132,7 @@ pub fn first_seed(n: usize) -> u32 {
 
 /// k-means++: the first point at random, and each further one with a probability proportional to its squared
 /// distance from the nearest seed. Returns fewer than requested if all points coincide with seeds. No
-/// namesake: one kernel per step there.
+/// namesake: one kernel per step in CUDA.
 fn seeds(
     points: &GroupedPoints<WARP>,
     rows: &[f32],
@@ -251,7 +251,7 @@ fn nearest_centre(centres: &GroupedPoints<WARP>, point: &[f32]) -> u32 {
 }
 
 /// For each cluster, the sums of its points' cells, axis by axis, then the number of points. No namesake:
-/// atomic additions there.
+/// atomic additions in CUDA.
 fn sums(scale: &Scale, rows: &[f32], dims: usize, assigned: &[u32], clusters: usize) -> Vec<u64> {
     let none = || vec![0u64; clusters * (dims + 1)];
     let add = |mut sums: Vec<u64>, (assigned, rows): (&[u32], &[f32])| {

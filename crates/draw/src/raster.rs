@@ -242,7 +242,7 @@ mod tests {
             let Rgb(red, ..) = at(&image, 140, 50);
             assert!(
                 red.abs_diff(palette.query.0.midpoint(palette.canvas.0)) <= 1,
-                "half of it is what lies behind"
+                "half of the colour is the background's"
             );
             assert_eq!((at(&image, 240, 40), at(&image, 220, 40)), (palette.candidate, palette.canvas));
             assert_eq!(

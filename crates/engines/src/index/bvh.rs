@@ -434,7 +434,7 @@ mod tests {
         for query in 0..3 {
             assert!(
                 found.of(query).0.iter().copied().eq(0..40),
-                "the first positions, as all are equally far"
+                "all points are equally far, so the first positions win"
             );
             let leaves = answer.measured.column("leaves").unwrap()[query];
             assert!(leaves <= 3, "query {query} visited {leaves} of {} leaves", n / WARP);

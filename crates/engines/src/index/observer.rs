@@ -87,8 +87,11 @@ mod tests {
         }
 
         fn chosen(&mut self, lane: usize, key: Key) {
-            assert!(self.last.is_none_or(|last| key < last), "only what may hold a neighbour is visited");
-            let waiting = self.waiting.last_mut().expect("a child is one of a node");
+            assert!(
+                self.last.is_none_or(|last| key < last),
+                "only children that may hold a neighbour are visited"
+            );
+            let waiting = self.waiting.last_mut().expect("a child belongs to a node");
             assert_eq!(*waiting >> lane & 1, 1, "a child is visited once");
             *waiting &= !(1 << lane);
         }

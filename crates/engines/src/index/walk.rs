@@ -254,6 +254,6 @@ mod tests {
             // Only the last leaf has fewer points.
             assert_eq!(other.accessed.div_ceil(WARP as u32), other.leaves);
         }
-        assert!(first * 3 < lie, "{first} leaves, and {lie} as they lie");
+        assert!(first * 3 < lie, "{first} leaves nearest first, {lie} in curve order");
     }
 }

@@ -115,7 +115,7 @@ mod tests {
         assert_eq!(
             distances_wrong(&found, &row, key_of(0.25, 1)),
             2,
-            "of equal distances the first is nearer"
+            "among equal distances the first ranks first"
         );
         assert_eq!(distances_wrong(&found, &row, PADDING), 0);
     }

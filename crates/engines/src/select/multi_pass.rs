@@ -23,7 +23,7 @@ pub static MEASURES: [Measure; 4] = [
     Measure {
         name: "bucket",
         unit: ["distance", "distances"],
-        help: "Distances in the last bucket of the k-th, which were sorted, all equal, or all selected.",
+        help: "Size of the last bucket that holds the k-th; its distances were sorted, all equal, or all selected.",
         theory: None,
         worst_case: Some(|shape| shape.n as f64),
     },

@@ -31,13 +31,9 @@ pub static MEASURES: [Measure; 4] = [
     Measure::new(
         "shuffled",
         ["shuffled layer", "shuffled layers"],
-        "Those layers that exchange between lanes of a warp, by shuffle.",
+        "Layers that exchange between lanes of a warp, by shuffle.",
     ),
-    Measure::new(
-        "shared",
-        ["shared layer", "shared layers"],
-        "Those layers that exchange through shared memory.",
-    ),
+    Measure::new("shared", ["shared layer", "shared layers"], "Layers that exchange through shared memory."),
 ];
 
 /// The selector's parameters.

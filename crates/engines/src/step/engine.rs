@@ -79,28 +79,28 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
 
 const CLUSTERS: Parameter = Parameter {
     name: "clusters",
-    help: "The most clusters that points are divided into.",
+    help: "Maximum number of clusters.",
     values: Values::Numbers(1..=2048),
     default: "one per 128 points, at most 512; 2048 if all distances are computed",
 };
 
 const ITERATIONS: Parameter = Parameter {
     name: "iterations",
-    help: "The most iterations of k-means; it stops when no point changes its cluster.",
+    help: "Maximum number of k-means iterations; stops early when no point changes its cluster.",
     values: Values::Numbers(0..=1000),
     default: "50",
 };
 
 const SPHERES: Parameter = Parameter {
     name: "spheres",
-    help: "How clusters' bounding spheres are computed.",
+    help: "Method for the clusters' bounding spheres.",
     values: Values::Words(&Method::WORDS),
     default: "exact",
 };
 
 const SWITCH: Parameter = Parameter {
     name: "switch",
-    help: "Number of dimensions from which on all distances are computed, as in step-exhaustive.",
+    help: "Minimum number of dimensions for computing all distances, as in step-exhaustive.",
     values: Values::Numbers(1..=1024),
     default: "16",
 };

@@ -15,7 +15,7 @@ fn equal_points_do_not_force_a_full_scan() {
         for query in 0..3 {
             assert!(
                 found.of(query).0.iter().copied().eq(0..40),
-                "the first positions, as all are equally far"
+                "all points are equally far, so the first positions win"
             );
             let accessed = answer.measured.column("accessed").unwrap()[query];
             assert!(accessed <= 96, "{}: query {query} accessed {accessed} of {n} points", engine.id);

@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(page.shapes[0], Shape::Clip(Some(Area { x: 20.0, y: 30.0, width: 10.0, height: 5.0 })));
         assert!(matches!(page.shapes[1], Shape::Rect { area, .. } if area == moved));
         assert_eq!(page.shapes[2], Shape::Clip(None));
-        assert_eq!(page.target_at([22.0, 32.5]), Some(Target::Lane(3)), "what lies on top is meant");
+        assert_eq!(page.target_at([22.0, 32.5]), Some(Target::Lane(3)), "the topmost target wins");
         assert_eq!(page.target_at([24.5, 32.5]), Some(Target::Point(9)));
         assert_eq!(page.target_at([100.5, 32.5]), None);
     }

@@ -46,7 +46,7 @@ fn rounds_differ_and_never_repeat_a_question() {
                 .iter()
                 .map(|(_, question)| (!question.ask.is_about_all(), question.ask.is_idea()))
                 .collect();
-            assert!(order.is_sorted(), "what is about all of it comes first, ideas last: {order:?}");
+            assert!(order.is_sorted(), "questions about the whole search come first, ideas last: {order:?}");
             // No text reveals the answer of another question: a slot's text has the ballot.
             for (at, (take, one)) in round.iter().enumerate() {
                 let of_step = |question: &Question| {

@@ -76,7 +76,7 @@ fn replay_reproduces_the_faulty_search() {
         let last = crate::engines::lockstep::distance_of(cursor.state().last());
         assert!(
             row.fault == Fault::Stale || bound == Some(last),
-            "{}: the bound that the twin had is that of the replay",
+            "{}: the replay's bound equals the twin's",
             row.id
         );
     }
@@ -100,7 +100,7 @@ fn late_writes_are_lost() {
         .iter()
         .filter(|&&key| key == crate::engines::lockstep::PADDING)
         .count();
-    assert_eq!(lost, 16, "what was in the slots before the first append is read");
+    assert_eq!(lost, 16, "the swap reads the old contents of the slots");
 }
 
 /// A fault may have no effect: without equal distances, comparing only distances changes nothing.

@@ -181,7 +181,7 @@ fn read_entry(path: &Path) -> Option<Vec<u8>> {
 }
 
 fn write_entry(path: &Path, code: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().expect("an entry lies in a folder");
+    let folder = path.parent().expect("an entry is in a folder");
     fs::create_dir_all(folder)?;
     files::write_small(path, |out| {
         out.write_all(blake3::hash(code).as_bytes())?;

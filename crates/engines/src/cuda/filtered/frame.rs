@@ -122,7 +122,10 @@ mod tests {
                 }
             }
         }
-        assert!(pairs == 1000 && kept == 0, "{kept} of {pairs} pairs survive that are a tenth too far");
+        assert!(
+            pairs == 1000 && kept == 0,
+            "{kept} of {pairs} pairs survive although they are a tenth too far"
+        );
     }
 
     fn bf16(value: f32) -> f64 {

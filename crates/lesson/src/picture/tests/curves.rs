@@ -61,7 +61,7 @@ fn minima_are_tents_of_the_smallest_keys() {
                 let facing = MergeInputs::of(&seek(&recording, after - 1), false).unwrap();
                 let met = MergeInputs::of(&seek(&recording, after), false).unwrap();
                 assert_eq!((&facing.phase, &met.phase), (&Phase::Facing, &Phase::Kept));
-                assert_eq!(facing.crossings, met.crossings, "what is announced is what happens");
+                assert_eq!(facing.crossings, met.crossings, "the announced crossings occur");
                 assert!(
                     met.crossings.len() <= 1 && is_bitonic(&keys(&met.kept)),
                     "W = {width}, R = {registers}: {:?}",
@@ -146,7 +146,7 @@ fn open_questions_hide_the_origin_of_elements() {
     assert_eq!(MergeInputs::of(&cursor, true).unwrap().phase, Phase::Apart { sorted: Some(true) });
     assert!(
         heights(&shown(&cursor, true), Ink::Intermediate).is_sorted_by(|a, b| a >= b),
-        "the intermediate result as it lies"
+        "the intermediate result in its own order"
     );
 }
 

@@ -32,7 +32,7 @@ fn focused_comparators_have_both_ends_in_focus() {
                 assert_eq!((elements.len(), &elements), (16, &ends), "K = {k}, {layer:?}, {hover:?}");
                 assert!(focus.pairs.iter().all(|pair| *pair == layer.comparator_of(pair.low)));
                 if let Some(Target::Element(at) | Target::Comparator(at)) = hover {
-                    assert!(elements.contains(&at), "K = {k}, {layer:?}: what is pointed at is in focus");
+                    assert!(elements.contains(&at), "K = {k}, {layer:?}: the hovered element is in focus");
                 }
                 let scene = draw(Panel::Network, &view, [700.0, 620.0]);
                 let drawn: BTreeSet<String> =

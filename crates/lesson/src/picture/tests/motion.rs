@@ -234,7 +234,7 @@ fn motions_start_and_end_at_the_drawn_positions() {
 fn ways(before: &Scene, after: &Scene) -> Vec<[Point; 2]> {
     let motions = motions(before, after);
     let way = |Motion { shapes, from }: &Motion| {
-        let thing = after.things.iter().find(|thing| thing.shapes == *shapes).expect("what moves is a thing");
+        let thing = after.things.iter().find(|thing| thing.shapes == *shapes).expect("only things move");
         let to = thing.area.center();
         let Origin::Places { offsets, .. } = from else { panic!("{from:?}") };
         [[to[0] + offsets[0][0], to[1] + offsets[0][1]], to]

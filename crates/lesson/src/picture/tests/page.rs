@@ -47,7 +47,7 @@ fn pages_contain_all_their_panels() {
                 assert_eq!(scene.spots.iter().any(|spot| matches!(spot.target, Target::Point(_))), has_map);
                 assert!(
                     has_map || lesson.id == "wait" || text > wide / 80.0,
-                    "lesson {}: only large type has no room for it",
+                    "lesson {}: only large type may omit it",
                     lesson.id
                 );
             }

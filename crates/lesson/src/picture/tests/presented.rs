@@ -57,7 +57,7 @@ fn presented_text_is_large_and_does_not_overlap() {
             for ([l, t, r, b], other) in written[at + 1..].iter().take_while(|(other, _)| other[1] < *bottom)
             {
                 let over = right.min(*r) - left.max(*l) > wide && bottom.min(*b) - top.max(*t) > high;
-                assert!(!over, "{what}: `{other}` lies over `{text}`");
+                assert!(!over, "{what}: `{other}` overlaps `{text}`");
             }
         }
     });
@@ -103,7 +103,7 @@ fn any_panel_can_be_zoomed() {
         let absent =
             Panel::ALL.into_iter().find(|panel| !ever.contains(panel)).expect("no lesson has all panels");
         let shown = super::super::page::areas(lesson, &View { zoom: Some(absent), ..view }, SIZE)[1].0;
-        assert_eq!(shown, panels_of(lesson, &view)[0], "what took its place, or else the largest");
+        assert_eq!(shown, panels_of(lesson, &view)[0], "the panel in its place, or else the largest");
     });
 }
 

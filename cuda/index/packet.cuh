@@ -642,7 +642,7 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
     packet.load(search.queries + query * D);
     unsigned own = blockIdx.x;
     if (!search.in_leaves) {
-        // The leaf of the middle query; the others are nearby.
+        // The leaf of the middle query; those of the other queries are nearby.
         own = leaf_of(
             tree,
             code(search.frame, search.queries + __shfl_sync(ALL_LANES, query, (first + end) / 2) * D, D),

@@ -248,7 +248,7 @@ struct FusedLists {
                       window * FUSED_POINTS + at);
     }
 
-    // Merges all buffers into the kept keys, as many side by side as the warp has lanes for.
+    // Merges all buffers into the kept keys, as many at a time as fit the lanes of the warp.
     __device__ __forceinline__ void merge() {
         unsigned thread = lane % FUSED_LANES;
         Network network{nullptr, thread};

@@ -41,7 +41,7 @@ pub struct Frame {
     pub low: Vec<f32>,
     /// Cells per unit of length, the same for all axes; 0 if all points are equal.
     pub scale: f32,
-    /// Bits of a coordinate's cell: as many as fit, but no more than distinguish coordinates of one
+    /// Bits of a coordinate's cell, limited by the size of a code and by the precision of coordinates of one
     /// magnitude.
     pub bits: u32,
 }

@@ -634,7 +634,7 @@ fn answer_part<const D: usize>(
 ) {
     let Packets { k, shortest, collected, visited, alone } = packets;
     let packet = Packet::<D>::load(queries, rows);
-    // The leaf of the middle query; the others are nearby.
+    // The leaf of the middle query; those of the other queries are nearby.
     let own = leaf_of(tree, rows[rows.len() / 2].0);
     shortest.restart(rows.len(), *k);
     let whole = find_shortest(tree, &packet, own, visited, shortest);

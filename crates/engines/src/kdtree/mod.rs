@@ -89,7 +89,7 @@ impl Searcher for KdTree {
         found: &mut SearchOutput<()>,
     ) {
         let tree = &self.0.0;
-        // Only neighbours are recorded, whatever the build.
+        // Every build records only neighbours.
         found.in_blocks(problem, queries, 1, Build::Timed, |query, rows| {
             let nearest = tree.nearest(problem, query);
             let nearest = nearest.into_iter().map(|neighbour| neighbour.parts());

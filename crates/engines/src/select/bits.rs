@@ -164,8 +164,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// A block of `threads` threads with `size` kept keys, the first k of which are the answer, and at most
-    /// as many buffer slots.
+    /// A block of `threads` threads with `size` kept keys and at most `size` buffer slots. The first k kept
+    /// keys are the answer.
     pub(super) fn new(k: usize, size: usize, slots: usize, threads: usize) -> Self {
         Self {
             k,

@@ -48,8 +48,8 @@ pub fn thread_heap(shape: &Shape, device: DeviceKind) -> Cost {
     let steps = inserts(shape) * (1.0 + shape.k as f64).log2();
     let cost = search(bits(shape, device), device, "heaps", steps, [5e-7, 1e-5]);
     match device {
-        // A thread reads the distances of its row one after the other; as many rows as fit into the matrix
-        // run at a time.
+        // A thread reads the distances of its row one after the other; all rows that fit into the matrix run
+        // at the same time.
         DeviceKind::Gpu => cost.search("rows", shape.n as f64 * (pairs(shape) / MATRIX).max(1.0), 9e-5),
         DeviceKind::Cpu => cost,
     }

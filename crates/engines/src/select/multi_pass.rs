@@ -23,7 +23,7 @@ pub static MEASURES: [Measure; 4] = [
     Measure {
         name: "bucket",
         unit: ["distance", "distances"],
-        help: "Size of the last bucket that holds the k-th; its distances were sorted, all equal, or all selected.",
+        help: "Size of the last bucket with the k-th; its distances were sorted, equal, or all selected.",
         theory: None,
         worst_case: Some(|shape| shape.n as f64),
     },
@@ -312,8 +312,8 @@ mod tests {
 
     #[test]
     fn biased_samples_fall_back_to_even_splits() {
-        // The largest distances are at the sampled positions. The row is left as it is, and the next pass
-        // finds no sample in the range.
+        // The largest distances are at the sampled positions. The first pass leaves the row unchanged, and
+        // the next one finds no sample in the range.
         let mut row = scattered(1 << 16);
         let stretch = row.len() / FEW;
         for number in 0..FEW {

@@ -36,7 +36,7 @@ impl Sample {
         // A merge takes the same time whether its buffer is full or not. Some rows have more candidates than
         // average.
         let merging = |candidates: f64| (MERGE_COST + KEY_COST * size) * (1.15 * candidates / size).ceil();
-        // Without a sample, about as many candidates as §4.1.6 bounds.
+        // Without a sample, the number of candidates is about the bound of §4.1.6.
         let without = merging(k_f * (1.0 + (n_f / parts as f64 / k_f).max(1.0).ln())) * parts as f64;
         let with = |(minima, group): (usize, usize)| {
             let sampled = (minima * group) as f64;

@@ -135,7 +135,7 @@ mod tests {
         let counts = thread_heap(&rising, 7, &mut found);
         assert_eq!(counts[0], 7, "then all are above");
         assert!(found.iter().map(|&key| distance_of(key)).eq(rising[..7].iter().copied()));
-        // Each of the others is sifted below all existing keys: to a leaf of a heap of three levels.
+        // Each later key is sifted below all existing keys: to a leaf of a heap of three levels.
         let falling: Vec<f32> = rising.into_iter().rev().collect();
         assert_eq!(thread_heap(&falling, 7, &mut found)[..2], [100, 200]);
         // Among equal keys the first ones stay.

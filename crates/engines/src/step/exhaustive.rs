@@ -36,7 +36,7 @@ impl Source for Stored<'_> {
         (self.first_group(entry) + self.groups_in_cluster).min(self.distances.len())
     }
 
-    /// The nearest point; the others have greater keys.
+    /// The entry is the key of the nearest point; all others have greater keys.
     #[inline(always)]
     fn least(&self, entry: Key) -> Key {
         entry

@@ -71,7 +71,7 @@ pub fn bars(scene: &mut Scene, mut room: Area, text: f32, title: &str, bars: &[B
     }
 }
 
-// The panel of the cost of a merge: as many steps for one candidate as for a full buffer.
+// The panel of the cost of a merge, which is the same for one candidate as for a full buffer.
 
 /// Steps of one merge of K keys: the layers of both sorts, and the minimum.
 pub fn steps(capacity: u32) -> u64 {

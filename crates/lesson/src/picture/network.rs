@@ -493,7 +493,7 @@ pub fn wire(scene: &mut Scene, scale: &Scale, from: [f32; 2], to: [f32; 2], key:
     }
 }
 
-/// A comparator as it is drawn.
+/// A comparator to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Drawn {
     pub comparator: Comparator,

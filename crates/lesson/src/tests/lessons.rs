@@ -469,7 +469,7 @@ fn numbers_in_paragraphs_are_correct() {
     );
 }
 
-/// Texts have the sizes of the recording, whatever the overrides.
+/// Texts use the sizes of the recording, with and without overrides.
 #[test]
 fn texts_use_the_sizes_of_the_recording() {
     for lesson in &LESSONS {

@@ -178,7 +178,7 @@ fn work_summed_over_steps_matches_the_observer() {
         };
         let work = all_of(&recording);
         assert_eq!(counts(&work), counted, "{spec}");
-        // The account's shuffles are those of the layers.
+        // The account counts only the shuffles of layers.
         let end = fresh(&recording, recording.len()).counts;
         assert_eq!(work.of(Kind::Shuffle).times, end.shuffles + u64::from(end.merges));
     }

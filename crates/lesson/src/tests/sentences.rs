@@ -51,7 +51,7 @@ struct Search {
     shuffles: u64,
     /// Keys of the current group or leaf, by lane.
     group: Vec<Key>,
-    /// The lanes that took part in the last vote, those that voted, and those of them that have no slot yet.
+    /// Lanes of the last vote: those that took part, those that voted, and the voters without a slot.
     asked: u32,
     votes: u32,
     rest: u32,
@@ -302,7 +302,7 @@ impl Truth {
         self.search.max_distance(self.now.shape)
     }
 
-    /// Neighbours that are known: once a merge took the smaller keys, those of both lists.
+    /// The known neighbours. After the minimum of a merge, they come from both lists.
     fn known(&self) -> u64 {
         let is_taken = self.words(|step| {
             matches!(

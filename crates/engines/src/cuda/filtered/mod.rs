@@ -151,8 +151,8 @@ struct Scratch {
     computed: CudaSlice<u64>,
     /// Host copy of `computed` after the last chunk.
     seen: PinnedHostSlice<u64>,
-    /// Recorded after `seen` is written. The host spins on it: the wait is short, and sleeping would add as
-    /// much again.
+    /// Recorded after `seen` is written. The host spins on it: the wait is short, and sleeping would double
+    /// it.
     copied: CudaEvent,
 }
 
@@ -331,8 +331,8 @@ impl Filtered {
         })
     }
 
-    /// Answers a range of queries, whose entries in the tally start at `tally`. Returns false, with nothing
-    /// answered, if so many points survive that the direct kernel is faster.
+    /// Answers a range of queries, whose entries in the tally start at `tally`. Returns false and answers
+    /// nothing if so many points survive that the direct kernel is faster.
     pub fn search(
         &mut self,
         memory: &mut Memory,

@@ -212,8 +212,8 @@ impl Kernels for Bvh {
     }
 
     fn first_work(&self, memory: &Memory) -> u64 {
-        // In few dimensions a search visits a few hundred points, whatever their number. But if points are
-        // equally far from the query, it may visit all.
+        // In few dimensions a search visits a few hundred points, regardless of n. But if points are equally
+        // far from the query, it may visit all.
         if memory.d <= 3 { 4_000_000_000_000 } else { 200_000_000_000 }
     }
 }

@@ -5,9 +5,9 @@
 //! search only loads its own. For the other units, and without an nvcc, it only embeds the sources, for NVRTC
 //! at run time. `WARPSCOPE_CUDA_ARCHS` determines the contents of the fat binaries:
 //!
-//! - unset, in a release build: machine code for every architecture below, and PTX for future ones. Some
-//!   hundred kernels take about a minute of one core per architecture. Compiled by the driver instead, the
-//!   largest kernel would delay its first user by seconds.
+//! - unset, in a release build: machine code for every architecture below, and PTX for future ones. A few
+//!   hundred kernels take about a minute of one core per architecture. If the driver compiled them instead,
+//!   the first use of the largest kernel would take seconds.
 //! - unset, in a debug build: only PTX, which the driver compiles at first use.
 //! - `all`: as in a release build; a list such as `90` or `80,90`: machine code for these; `ptx`: only PTX;
 //!   `none`: nothing. `scripts/run` sets it to the architecture of the machine's GPU, and to `none` without
@@ -30,7 +30,7 @@ use units::{Unit, flat};
 
 /// Turing to Blackwell: the architectures that CUDA 13 supports, one for each kind of multiprocessor.
 const ARCHITECTURES: [u32; 7] = [75, 80, 86, 89, 90, 100, 120];
-/// The first with everything that the kernels and their options need.
+/// The oldest release with every feature and option that the kernels use.
 const OLDEST_NVCC: [u32; 2] = [12, 8];
 
 fn main() {

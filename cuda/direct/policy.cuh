@@ -11,7 +11,7 @@
 namespace warpscope::direct {
 
 struct PolicyRow {
-    unsigned arch;      // compute capability, times ten; 0 for all without rows of their own
+    unsigned arch;      // compute capability, times ten; 0: the default for all others
     unsigned capacity;  // K
     unsigned dims;      // 2, 3, or 0 for any other d
     Policy policy;

@@ -88,7 +88,7 @@ __device__ __forceinline__ void store_state(W (&all)[QUERIES], const W& one, int
 }
 
 // A warp filters the groups of a window, whose distances are in registers: group g of lane L is point base +
-// 32 g + L. Returns false, with nothing done, if the candidates would fill the buffer. recompute(g) computes
+// 32 g + L. Returns false and does nothing if the candidates would fill the buffer. recompute(g) computes
 // distances[g] again, which is cheaper than indexing registers by a variable.
 template <int WINDOW, class W, class Recompute>
 __device__ __forceinline__ bool filter_window(W& warp, const float (&distances)[WINDOW], unsigned base,

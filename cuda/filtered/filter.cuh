@@ -42,8 +42,8 @@
 
 namespace warpscope::filtered {
 
-// Slabs in flight. Three of the largest need more shared memory than some GPUs have, and PTX for 8.0, which
-// all of these GPUs can run, must not request more than they have.
+// Slabs in flight. Three of the largest slabs exceed the shared memory of some GPUs. PTX for 8.0 runs on all
+// of these GPUs, so it must fit the smallest.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
 constexpr unsigned FILTER_STAGES = 2;
 #else

@@ -100,7 +100,7 @@ struct Growth {
     unsigned* crowded;      // leaves whose first code has the same sorted bits as the next leaf's
     Tree tree;
     Frame frame;
-    unsigned below;   // low bits of the codes that were not sorted by
+    unsigned below;   // low bits of the codes that the sort ignores
     unsigned height;  // of the boxes to build; 0 for leaves
 };
 

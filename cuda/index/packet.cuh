@@ -6,7 +6,7 @@
 // 2. Collected: searches the visited leaves again for the points that are not farther than the k-th distance,
 //    now with positions.
 // 3. The pairs are sorted, once; a point's rank in a long list is found among the distances of step 1
-//    instead. A lane that collects too many, because many points are as far as the k-th, is answered by the
+//    instead. A lane that collects too many points, because many are at the k-th distance, is answered by the
 //    whole warp (traverse.cuh), and so are the queries of a part that needs too many leaves.
 //
 // If the curve jumps between two queries of a packet, the packet is searched in parts, one after the other:
@@ -225,7 +225,7 @@ struct Shortest {
             distances(points + first, packet, squared);
 #pragma unroll
             for (unsigned i = 0; i < STRIDE; ++i) {
-                // A point as far as the k-th may be a neighbour by its position, so its leaf must be
+                // A point at the k-th distance may still win the tie by its position, so its leaf must be
                 // recorded.
                 if (SELECTIVE<D> ? squared[i] <= best[L - 1] : squared[i] < best[L - 1]) {
                     slots[taken] = squared[i];
@@ -337,9 +337,9 @@ struct PacketMemory {
 //
 // The packet's own leaf and its neighbours on the curve come first. They are usually needed, and they bound
 // the search if the own leaf is across a jump of the curve. Then the search is depth first, the child nearest
-// to the packet first. A box as far as the k-th distance is visited too, because one of its points may be a
-// neighbour by its position. The merge is called in only one place: inlined, it is most of the code, and two
-// copies would not fit into the instruction cache.
+// to the packet first. A box at the k-th distance is visited too, because one of its points may win the tie
+// by its position. The merge is called in only one place: inlined, it is most of the code, and two copies
+// would not fit into the instruction cache.
 template <int L, int D>
 __device__ __forceinline__ bool find_shortest(unsigned own, PacketMemory<L, D>& memory, unsigned& count,
                                               unsigned lane, Shortest<L, D>& found) {
@@ -588,7 +588,7 @@ __device__ __forceinline__ void write_in_turn(const Traversal& search, PacketMem
                     rank[r] += sorted[(rank[r] + step - 1) * ACROSS + column] < squared[r] ? step : 0;
                 }
             }
-            // If there are more than k, several points are as far as the k-th.
+            // If there are more than k, several points are at the k-th distance.
             bool equal = count != search.k;
 #pragma unroll
             for (int r = 0; r < R; ++r) {
@@ -642,7 +642,7 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
     packet.load(search.queries + query * D);
     unsigned own = blockIdx.x;
     if (!search.in_leaves) {
-        // The leaf of the middle query; the others are nearby.
+        // The leaf of the middle query; those of the other queries are nearby.
         own = leaf_of(
             tree,
             code(search.frame, search.queries + __shfl_sync(ALL_LANES, query, (first + end) / 2) * D, D),
@@ -650,7 +650,7 @@ __device__ __forceinline__ void answer_part(const Traversal& search, PacketMemor
     }
 
     unsigned count;
-    // Other lanes may still read what the previous part left.
+    // Other lanes may still read data of the previous part.
     __syncwarp();
     Shortest<L, D> shortest(tree, packet, memory.search.slots + lane, there ? search.k : 0);
     bool whole = find_shortest(own, memory, count, lane, shortest);

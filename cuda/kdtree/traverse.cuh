@@ -61,7 +61,7 @@ __device__ __forceinline__ Visits traverse(const Search& search, const float* qu
         float plane = point[axis], own = along<D>(query, axis);
         bool right = own > plane;
         unsigned near = 2 * node + 1 + right, far = 2 * node + 2 - right;
-        // `<=`: a point behind a plane as far as the k-th neighbour may still replace it, by its position.
+        // `<=`: a point behind a plane at the k-th distance may still win the tie by its position.
         bool both = far < search.n && squared_difference(plane, own) <= distance_of(heap.root);
         if (down && near < search.n) {
             before = node;

@@ -139,7 +139,7 @@ struct Bits {
 #pragma unroll
         for (int i = 0; i < ITEMS; ++i) {
             bool may = (waiting >> i & 1) != 0;
-            // Most warps have none.
+            // Most warps have no candidate.
             if (!IN_ORDER && !__any_sync(ALL_LANES, may)) {
                 continue;
             }
@@ -169,7 +169,7 @@ struct Bits {
                     }
                     waiting = source.within(bound);
                 }
-                // Most batches have none.
+                // Most batches have no candidate.
                 if (__any_sync(ALL_LANES, waiting != 0)) {
                     waiting = append<ITEMS, false>(waiting, [&](int i) { return source.key_at(i); });
                 }
@@ -280,7 +280,7 @@ template <unsigned ITEMS, bool IN_ORDER, class Selector, class KeyAt>
 __device__ __forceinline__ void take(Selector& bits, unsigned waiting, KeyAt key_at) {
     for (;;) {
         waiting = bits.template append<ITEMS, IN_ORDER>(waiting, key_at);
-        // Slots are read by other threads than wrote them.
+        // Other threads read the slots.
         __syncthreads();
         if (!bits.is_full()) {
             return;

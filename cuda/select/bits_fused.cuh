@@ -133,7 +133,7 @@ struct FusedLists {
     Key (&buffers)[FUSED_QUERIES][K];
     unsigned first;  // of the queries
     unsigned lane = warp::lane_id();
-    // Of query `lane`, in the first FUSED_QUERIES lanes: occupied slots, the key that candidates must be
+    // For query `lane`, in the first FUSED_QUERIES lanes: occupied slots, the key that candidates must be
     // below, and the counters, which the timed build does not write.
     unsigned taken = 0;
     Key limit;
@@ -233,7 +233,7 @@ struct FusedLists {
                 taken = used;
             }
         }
-        // Slots are read by other lanes than wrote them.
+        // Other lanes read the slots.
         __syncwarp();
         return left;
     }
@@ -248,7 +248,7 @@ struct FusedLists {
                       window * FUSED_POINTS + at);
     }
 
-    // Merges all buffers into the kept keys, as many side by side as the warp has lanes for.
+    // Merges all buffers into the kept keys, as many at a time as fit the lanes of the warp.
     __device__ __forceinline__ void merge() {
         unsigned thread = lane % FUSED_LANES;
         Network network{nullptr, thread};

@@ -64,7 +64,7 @@ struct MergeQueue {
         __syncwarp();
     }
 
-    // Candidates must be below this distance: a later point as far as the k-th comes after it.
+    // Candidates must be below this distance: at the same distance as the k-th, a later point ranks after it.
     __device__ __forceinline__ float bound() const { return distance_of(head); }
 
     // Adds a group: each lane's distance of a point after all previous ones.
@@ -86,7 +86,7 @@ struct MergeQueue {
         }
     }
 
-    // Empties the buffer. If sorted, its smallest keys are at its end; otherwise its latest.
+    // Empties the buffer from its end, which has the smallest keys if it is sorted, and otherwise the latest.
     __device__ __forceinline__ void flush() {
         unsigned end = buffered;
         if (sorts) {
@@ -171,8 +171,7 @@ struct MergeQueue {
 };
 
 // Reads a row, GROUPS groups of 32 distances at a time, which are loaded before the previous batch is
-// processed. Most batches have no candidate, so a whole batch is tested first, and only the others group by
-// group.
+// processed. Most batches have no candidate, so a batch is tested as a whole before its groups are.
 template <int GROUPS>
 __device__ __forceinline__ void stream_groups(MergeQueue& queue, const float* row, unsigned n) {
     constexpr unsigned BATCH = GROUPS * WARP;

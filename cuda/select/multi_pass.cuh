@@ -4,7 +4,7 @@
 //
 // A template argument defines the buckets: digits (radix_select.cuh) or splitters from a sample
 // (sample_select.cuh). Distances are compared by their bits, so that a bucket is a range of integers, and
-// equal distances are a range of one.
+// equal distances are a range of one integer.
 //
 // Scope: one block per row, of PASS_THREADS threads, all of which call together.
 #pragma once

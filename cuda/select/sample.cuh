@@ -1,7 +1,7 @@
 // An upper bound for the k-th distance from a sample of a row. Twin of crates/engines/src/select/sample.rs.
 //
 // The sample is the minima of groups of distances, which the threads of a block hold. The bound is the
-// smallest number that `rank` of the minima do not exceed. It is a guess: k distances of the row are probably
+// minimum of rank `rank`, with its last bits rounded up. It is a guess: k distances of the row are probably
 // within it, which is checked afterwards. This is not in Hanák 2023.
 #pragma once
 
@@ -46,8 +46,8 @@ __device__ __forceinline__ unsigned sampled_minimum(const float* row, unsigned n
     return __float_as_uint(least);
 }
 
-// A number that at most `rank` of the sample's minima are below, rounded up: candidates are less. All threads
-// of a block of THREADS call; `totals` is two words of shared memory.
+// The `rank`-th smallest of the sample's minima, rounded up. Candidates are below it. All threads of a block
+// of THREADS call; `totals` is two words of shared memory.
 template <unsigned THREADS>
 __device__ __forceinline__ float sampled_bound(const float* row, unsigned n, const Sampling& sampling,
                                                unsigned* totals) {

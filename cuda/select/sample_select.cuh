@@ -2,15 +2,16 @@
 // and Anzt 2020; Hanák 2023, §3.7.1, §4.3). Twin of crates/engines/src/select/sample_select.rs.
 //
 // A distance's bucket is found in an implicit search tree. Distances equal to a splitter have their own
-// bucket. So a range of one value is found as such, and each pass excludes what it has sampled.
+// bucket. So a range with a single value is recognised, and each pass excludes the values that it has
+// sampled.
 #pragma once
 
 #include "select/multi_pass.cuh"
 
 namespace warpscope::select {
 
-// From this pass on, splitters divide the range of bits evenly: data that misled the sample that often could
-// do so forever.
+// From this pass on, splitters divide the range of bits evenly: data that misled the sample this often might
+// mislead it in every pass.
 constexpr unsigned SAMPLED_PASSES = 4;
 
 struct Splitters {

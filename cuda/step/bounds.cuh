@@ -8,7 +8,7 @@
 
 namespace warpscope::step {
 
-// More than the error by which the cosine of a difference of angles may be too small: 2^-48.
+// Upper bound on how much too small the computed cosine of a difference of angles may be: 2^-48.
 constexpr double COSINE = 1.0 / 281474976710656.0;
 
 // The largest f32 that is not above `value`; 0 if that is negative.

@@ -37,7 +37,7 @@ struct StoredDistances {
     __device__ __forceinline__ unsigned end_group(Key entry) const {
         return min(first_group(entry) + stored.groups_in_cluster, stored.groups);
     }
-    // The nearest point; the others have greater keys.
+    // The entry is the key of the nearest point; all others have greater keys.
     __device__ __forceinline__ Key least(Key entry) const { return entry; }
     __device__ __forceinline__ unsigned first_position(unsigned group) const { return group * WARP; }
     // The nearest point is already among the neighbours.

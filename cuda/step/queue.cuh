@@ -35,7 +35,7 @@ struct Queue : warp::SortedKeys<R> {
         queue = queue_of_warp;
     }
 
-    // Starts with sorted keys, as many as fit.
+    // Starts with the first sorted keys that fit.
     __device__ __forceinline__ void begin_with(const Key* sorted, unsigned count) {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
@@ -79,7 +79,7 @@ struct Queue : warp::SortedKeys<R> {
     // Merges a full queue into the result.
     __device__ __forceinline__ void merge_queue() {
         NoTrace nobody;
-        // Slots are read by other lanes than wrote them.
+        // Other lanes read the slots.
         __syncwarp();
         // 1. Sort the queue. Element (lane, register) is in slot register * 32 + lane: any order will do
         //    before sorting.

@@ -98,7 +98,7 @@ __device__ __forceinline__ void share_stored(const StoredShare& shared) {
     leave(shared.shares, in_launch, share, queue);
 }
 
-// Merges the sorted results of a query's warps. If a group has no candidates, neither have later ones.
+// Merges the sorted results of a query's warps. If a group has no candidates, later groups have none either.
 template <int R>
 __device__ __forceinline__ void gather(const Gathering& gathering) {
     unsigned warp = threadIdx.x / WARP, lane = warp::lane_id();

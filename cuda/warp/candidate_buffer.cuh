@@ -178,7 +178,7 @@ struct Warp : SortedKeys<R>, private Observer {
     // Merges a full buffer into the intermediate result. The last appended point was the points_seen-th.
     __device__ __forceinline__ void merge_buffer(unsigned points_seen) {
         enter(SORT);
-        // Slots were written by other lanes than those that read them.
+        // Other lanes wrote the slots that a lane reads.
         __syncwarp();
         // 1. Swap: move the buffer into registers. The same lane reads and writes each slot, so this needs no
         //    barrier.
@@ -205,7 +205,7 @@ struct Warp : SortedKeys<R>, private Observer {
         if constexpr (TRACED) {
             observer().minimum(keys);
         }
-        // What is appended next must not overtake these reads.
+        // The next appends must not overtake these reads.
         __syncwarp();
         // 4. The result is bitonic, so one merge sorts it.
         merge<UNROLL>(keys, lane, WARP, observer());

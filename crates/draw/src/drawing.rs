@@ -200,9 +200,9 @@ impl Ink {
     }
 }
 
-/// The colour of a magnitude. On a dark ground, the scale begins at the minimum contrast.
+/// The colour of a magnitude. On a dark background, the scale begins at the minimum contrast.
 fn on_scale(magnitude: f32, palette: &Palette) -> Rgb {
-    /// Where the scale has a contrast of 3 to the ground.
+    /// The magnitude at which the scale has a contrast of 3 to the background.
     const DARKEST: f32 = 0.35;
     let from = if palette.dark { DARKEST } else { 0.0 };
     on_ramp(&VIRIDIS, from + (1.0 - from) * magnitude.clamp(0.0, 1.0))
@@ -251,7 +251,7 @@ impl Shape {
 }
 
 impl Area {
-    /// Whether a point lies within it.
+    /// Whether a point is within it.
     pub fn contains(self, [x, y]: Point) -> bool {
         (self.x..self.x + self.width).contains(&x) && (self.y..self.y + self.height).contains(&y)
     }
@@ -273,7 +273,7 @@ mod tests {
     use crate::palette::{DARK, HIGH_CONTRAST, LIGHT};
 
     #[test]
-    fn magnitudes_go_through_viridis_and_what_is_written_on_them_reads() {
+    fn magnitudes_use_viridis_with_legible_labels() {
         let light = |magnitude| Ink::Scale(magnitude).color(&LIGHT);
         assert_eq!(light(0.0), VIRIDIS[0]);
         assert_eq!(light(1.0), VIRIDIS[32]);

@@ -130,7 +130,7 @@ fn first(font: Font) -> usize {
     }
 }
 
-/// The font that has a character of a text, which may not be the text's own.
+/// The font that draws a character of a text: the text's own font, or the other one.
 pub fn font_of(character: char, font: Font) -> Font {
     if face_of(character, font) == first(Font::Mono) { Font::Mono } else { Font::Sans }
 }
@@ -273,7 +273,7 @@ impl FontSubsets {
 const COPIED: [&[u8; 4]; 11] =
     [b"OS/2", b"cmap", b"cvt ", b"fpgm", b"gasp", b"head", b"hhea", b"hmtx", b"maxp", b"name", b"prep"];
 
-/// A font with the outlines of some characters, each glyph under the number that it has.
+/// A font reduced to the outlines of some characters. Glyphs keep their numbers.
 fn subset(data: &[u8], characters: &BTreeSet<char>) -> Result<Vec<u8>, ReadError> {
     let font = FontRef::new(data)?;
     let (glyf, loca) = (font.glyf()?, font.loca(None)?);
@@ -317,7 +317,7 @@ fn subset(data: &[u8], characters: &BTreeSet<char>) -> Result<Vec<u8>, ReadError
     Ok(file_of(&tables))
 }
 
-/// A font's file of its tables.
+/// Assembles a font file from its tables.
 fn file_of(tables: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
     let count = tables.len() as u16;
     let power = count.ilog2() as u16;
@@ -354,21 +354,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn code_is_alike_wide_and_a_text_twice_as_large_twice_as_wide() {
+    fn code_is_monospaced_and_widths_scale_with_size() {
         let code = width(Font::Mono, 10.0, "0");
         assert!((width(Font::Mono, 10.0, "lane ^ 4") - 8.0 * code).abs() < 1e-3);
         assert_eq!(width(Font::Sans, 10.0, ""), 0.0);
         let narrow = width(Font::Sans, 10.0, "iiii");
         assert!(narrow > 0.0 && narrow < width(Font::Sans, 10.0, "mmmm") / 2.0);
         assert!((width(Font::Sans, 20.0, "iiii") - 2.0 * narrow).abs() < 1e-3);
-        // Numbers in columns: digits are alike wide in sentences, too.
+        // Digits have equal widths in the proportional font too, so that numbers align in columns.
         let digits: Vec<f32> = ('0'..='9').map(|digit| width(Font::Sans, 10.0, &digit.to_string())).collect();
         assert!(digits.iter().all(|digit| *digit == digits[0]), "{digits:?}");
         assert!(line(Font::Sans).ascent < line(Font::Sans).height && line(Font::Mono).height > 1.0);
     }
 
     #[test]
-    fn what_one_font_lacks_comes_from_the_other() {
+    fn missing_glyphs_fall_back_to_the_other_font() {
         let (glyphs, _) = shape("k \u{2264} \u{221e} a\u{221a}b\u{2190}", Font::Sans);
         assert!(glyphs.iter().all(|glyph| glyph.id != GlyphId::NOTDEF));
         assert!(!has('\u{4e00}') && !has('\u{2713}'));
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn a_subset_of_a_font_draws_its_letters_as_the_whole_and_no_others() {
+    fn font_subsets_contain_only_the_requested_glyphs() {
         for font in [UBUNTU_LIGHT, HACK_REGULAR] {
             // Including a composite glyph.
             let part = subset(font, &"Aaéü7µ".chars().collect()).expect("it can be read");
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_has_the_fonts_of_what_it_says() {
+    fn style_embeds_only_the_fonts_in_use() {
         assert_eq!(FontSubsets::default().style(), "");
         let mut subsets = FontSubsets::default();
         subsets.add("abc", Font::Sans);
@@ -435,7 +435,7 @@ mod tests {
             subsets.style().contains("font-family:Ubuntu;font-weight:300;")
                 && !subsets.style().contains("Hack")
         );
-        // Only the font of code has an arrow.
+        // Only the monospaced font has an arrow.
         subsets.add("a→b", Font::Sans);
         assert!(subsets.style().contains("font-family:Hack;font-weight:400;"));
     }

@@ -185,7 +185,7 @@ mod tests {
     use crate::testing::everything;
 
     #[test]
-    fn pictures_read_back_as_they_were_with_their_delays() {
+    fn gif_frames_and_delays_round_trip() {
         for palette in [&LIGHT, &DARK] {
             let mut scene = everything();
             let first = raster(&scene, palette, 1.0).unwrap();

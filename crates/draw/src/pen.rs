@@ -286,7 +286,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn they_are_round_and_inside() {
+    fn linear_ticks_are_round_and_in_range() {
         assert_eq!(linear_ticks(-1.2, 1.2, 5), (vec![-1.0, -0.5, 0.0, 0.5, 1.0], 1));
         assert_eq!(linear_ticks(515_368.0, 515_401.0, 4).0, vec![515_370.0, 515_380.0, 515_390.0, 515_400.0]);
         assert_eq!(linear_ticks(0.0, 0.0, 5).0, Vec::<f64>::new());
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_of_a_log_scale_are_round() {
+    fn log_ticks_are_round() {
         let near = |ticks: Vec<f64>, expected: &[f64]| {
             assert_eq!(ticks.len(), expected.len(), "{ticks:?}");
             assert!(ticks.iter().zip(expected).all(|(a, b)| (a / b - 1.0).abs() < 1e-12), "{ticks:?}");

@@ -1,7 +1,7 @@
 //! Rasterises a [`Drawing`] without a display, bit-identically on every machine.
 //!
-//! tiny-skia fills the paths. resvg, which would draw the SVG, takes 1.6 times as long, brings 16 more crates
-//! and is the independent judge of our SVGs in tests.
+//! tiny-skia fills the paths. resvg could draw the SVG instead, but takes 1.6 times as long and brings 16
+//! more crates; tests use it to check our SVGs independently.
 
 use std::cell::OnceCell;
 
@@ -66,7 +66,7 @@ struct Painter<'a> {
     clip: Option<Clip>,
 }
 
-/// The clip area. Most shapes lie inside it, so a mask is only created for those that do not.
+/// The clip area. Most shapes are inside it, so a mask is only created for the others.
 struct Clip {
     area: Rect,
     mask: OnceCell<Option<Mask>>,
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_lie_where_they_are_said_to_lie() {
+    fn shapes_are_drawn_at_their_coordinates() {
         for palette in [&LIGHT, &DARK] {
             let image = raster(&everything(), palette, 2.0).unwrap();
             assert_eq!(image.dimensions(), (400, 240));
@@ -242,7 +242,7 @@ mod tests {
             let Rgb(red, ..) = at(&image, 140, 50);
             assert!(
                 red.abs_diff(palette.query.0.midpoint(palette.canvas.0)) <= 1,
-                "half of it is what lies behind"
+                "half of the colour is the background's"
             );
             assert_eq!((at(&image, 240, 40), at(&image, 220, 40)), (palette.candidate, palette.canvas));
             assert_eq!(
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn text_lies_within_the_room_it_was_measured_to_take() {
+    fn rendered_text_stays_within_its_measured_width() {
         let mut drawing = Drawing::new(200.0, 40.0);
         let text = "Merge 3: min(i, K\u{2212}1\u{2212}i)".to_owned();
         let width = fonts::width(Font::Sans, 16.0, &text);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_without_pixels_or_with_too_many_is_refused() {
+    fn empty_and_oversized_images_are_rejected() {
         assert_eq!(
             raster(&Drawing::new(0.0, 10.0), &LIGHT, 1.0).unwrap_err().to_string(),
             "0 \u{d7} 10 pixels: a picture has 1 to 16384 on each side"

@@ -1,5 +1,5 @@
-//! A [`Drawing`] as SVG: text stays text, stretched to its measured width whatever font the viewer has. Files
-//! carry the fonts; elements within other documents name them.
+//! A [`Drawing`] as SVG: text stays text and is stretched to its measured width, so that any font of the
+//! viewer fits. Files carry the fonts; elements within other documents name them.
 
 use std::fmt::Write as _;
 
@@ -74,8 +74,8 @@ impl<'a> Writer<'a> {
                 let _ = writeln!(self.out, "<rect{}{round} style=\"{style}\"/>", corners(*area));
             }
             Shape::Dots { centers, radius, fill: Some(fill), line: None } => {
-                // One path of zero-length segments with round caps: a fraction of the size of as many
-                // circles.
+                // One path of zero-length segments with round caps: much smaller than one circle element per
+                // dot.
                 let mut path = String::new();
                 for &[x, y] in centers {
                     let _ = write!(path, "M{} {}h0", short(x), short(y));
@@ -162,7 +162,7 @@ impl<'a> Writer<'a> {
         );
     }
 
-    /// The complete file: a ground, the elements, and the fonts of the text. In print, a point is
+    /// The complete file: a background, the elements, and the fonts of the text. In print, a point is
     /// `mm_per_point` millimetres.
     pub fn file(self, size: [f32; 2], mm_per_point: Option<f32>, ground: Ink) -> String {
         let fonts = self.subsets.style();
@@ -309,8 +309,8 @@ pub fn variables(palette: &Palette) -> String {
     text
 }
 
-/// The CSS colour of an ink: a variable; of a magnitude or a category, the colour itself, or one for each
-/// scheme where they differ.
+/// The CSS colour of an ink: a variable. For a magnitude or a category it is the colour itself, or one per
+/// scheme if these differ.
 pub fn variable(ink: Ink) -> String {
     if let Some((_, name)) = INKS.iter().find(|(named, _)| *named == ink) {
         return format!("var(--{name})");
@@ -329,25 +329,25 @@ mod tests {
     use crate::testing::{differing, everything};
 
     #[test]
-    fn another_renderer_draws_the_same_picture() {
+    fn svg_matches_the_raster_in_another_renderer() {
         for palette in [&LIGHT, &DARK, &HIGH_CONTRAST] {
             let text = svg(&everything(), palette);
             let ours = raster(&everything(), palette, 2.0).unwrap();
             let far = differing(&text, &ours, 2.0);
-            // Letters stand on whole pixels here, and do not there.
+            // Baselines are on whole pixels in our picture, but not in the other renderer's.
             assert!(far < ours.as_raw().len() / 100, "{far} of {} values differ", ours.as_raw().len());
         }
     }
 
     #[test]
-    fn what_is_said_is_escaped_and_stays_text() {
+    fn svg_text_is_escaped() {
         let text = svg(&everything(), &LIGHT);
         assert!(text.contains(">k \u{2264} 8 &amp; a &lt; b</text>"), "{text}");
         assert_eq!(escaped("a\"b\u{1}"), "a&quot;b\u{fffd}");
     }
 
     #[test]
-    fn colours_may_be_names_and_ids_are_kept_apart() {
+    fn colours_may_be_css_variables_and_ids_are_prefixed() {
         let text = element(&everything(), "s3-", &|ink| format!("var(--{ink:?})"));
         assert!(
             text.contains("fill:var(--Canvas)")
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ink_is_a_variable_that_every_palette_declares_or_a_colour() {
+    fn inks_become_declared_css_variables_or_colours() {
         for palette in [&LIGHT, &DARK] {
             let text = variables(palette);
             for (ink, _) in INKS {

@@ -73,7 +73,7 @@ pub fn everything() -> Drawing {
 /// our fonts only.
 ///
 /// # Panics
-/// If the SVG cannot be read, or is of another size.
+/// If the SVG cannot be read, or has a different size.
 pub fn differing(svg: &str, picture: &RgbaImage, scale: f32) -> usize {
     let mut options = usvg::Options::default();
     let fonts = Arc::make_mut(&mut options.fontdb);

@@ -190,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_of_line_becomes_rust() {
+    fn all_declarations_are_translated_to_rust() {
         let header = "#pragma once\n\nnamespace warpscope::a {\n\n// Of a tile.\nconstexpr unsigned ROWS = \
                       128;  // at most\nenum Kind : unsigned {\n    ONE = 1, TWO\n};\n#define \
                       WARPSCOPE_A_ENTRY(K, BUILD) a_k##K##_##BUILD\n#define WARPSCOPE_B b\n}  // namespace\n";
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_struct_keeps_its_members_in_order() {
+    fn struct_members_keep_their_order() {
         let header = "struct A {\n    const float* rows;  // n x d\n    unsigned n;\n    B b;\n    C \
                       forms[4];\n    double scale;\n\n    int f() const { return 1; }\n};\n";
         let rust = rust_of(header, "a").unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_missing_is_refused() {
+    fn unsupported_declarations_are_rejected() {
         for line in [
             "constexpr float X = 1;",
             "constexpr unsigned X = Y;",

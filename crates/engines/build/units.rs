@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_every_combination_of_its_lists() {
+    fn unit_lines_expand_to_all_combinations() {
         let units = parse("# a comment\nfolder/a 32,64 2,0 75 embedded\nb 0 0 80 on-demand\n").unwrap();
         let found: Vec<_> = units
             .iter()
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_unit_is_refused() {
+    fn invalid_unit_lines_are_rejected() {
         for line in [
             "a 32 2 75",
             "a 32 2 75 sometimes",

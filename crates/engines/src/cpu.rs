@@ -410,7 +410,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn laps_follow_one_another() {
+    fn laps_are_contiguous() {
         let mut laps = Laps::start();
         let (first, second) = (laps.lap(), laps.lap());
         assert!(
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_profiled_build_has_spans() {
+    fn only_profiled_builds_record_spans() {
         let problem = crate::testing::problem(1, vec![1.0, 2.0, 3.0], vec![0, 1, 2], 1);
         let (mut search, mut answer) = (CpuSearch::new(&problem, None, Idle), Answer::default());
         search.search(0..3, Build::Counted).unwrap();

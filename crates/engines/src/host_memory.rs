@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_refused_with_both_sizes() {
+    fn insufficient_memory_error_gives_both_sizes() {
         assert!(fits(5 << 20, Some(5 << 20)).is_ok() && fits(u64::MAX, None).is_ok());
         let message = fits((5 << 20) + 1, Some(5 << 20)).unwrap_err().to_string();
         assert_eq!(
@@ -52,7 +52,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_problem_is_measured() {
+    fn result_memory_is_computed_from_the_problem() {
         let problem = crate::testing::problem(1, vec![1.0, 2.0, 3.0], vec![0, 1], 5);
         assert_eq!(answers(&problem), 3 * 2 * 5 * 8);
         assert!(check(&problem, 0).is_ok());

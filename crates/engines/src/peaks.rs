@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_processor_is_measured() {
+    fn processor_peaks_are_measured() {
         let peaks = of_processor(&mut || true).expect("not cancelled");
         assert!(
             peaks.are_sensible() && peaks.bytes_per_second.is_some() && peaks.launch_ms.is_none(),
@@ -156,7 +156,7 @@ mod tests {
 
     /// The sums have the expected values, so no step was optimised away.
     #[test]
-    fn every_step_is_taken() {
+    fn benchmark_loops_are_not_optimised_away() {
         // 1, 1.5, 1.75, …: after 16 steps 2 − 2⁻¹⁶, which is not yet rounded to 2.
         let each = 2.0 - 0.5f32.powi(STEPS as i32);
         let all = |lanes: usize| (0..lanes).fold(0.0f32, |all, _| all + each);

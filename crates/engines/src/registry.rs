@@ -125,7 +125,7 @@ mod tests {
     use crate::knn::{Parameters, Values};
 
     #[test]
-    fn descriptors_are_complete_and_differ() {
+    fn engine_descriptors_are_complete_and_unique() {
         let mut ids = HashSet::new();
         for engine in ENGINES {
             assert!(ids.insert(engine.id), "duplicate id {}", engine.id);
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_of_a_parameter_is_allowed_and_no_other() {
+    fn parameter_values_are_validated() {
         for engine in ENGINES {
             for parameter in engine.parameters {
                 let check =
@@ -190,13 +190,13 @@ mod tests {
     }
 
     #[test]
-    fn every_engine_is_in_a_group_that_is_listed() {
+    fn every_engine_belongs_to_a_group() {
         assert_eq!(grouped().map(|(_, engines)| engines.len()).sum::<usize>(), ENGINES.len());
         assert!(grouped().all(|(group, _)| !group.title().is_empty()));
     }
 
     #[test]
-    fn engines_run_where_they_say_and_nowhere_else() {
+    fn engines_only_run_on_supported_devices() {
         for engine in ENGINES {
             assert_eq!(devices(engine)[0], default_device(engine));
             let only_there = engine.runs_on.len() == 1 || cuda::gpus() > 0;

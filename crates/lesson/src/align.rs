@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn in_the_same_recording_every_moment_is_itself() {
+    fn aligning_a_recording_with_itself_is_the_identity() {
         for lesson in &LESSONS {
             let take = take(lesson.id, None);
             let recording = &*take.recording;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_stays_that_layer_of_that_merge() {
+    fn layers_align_with_the_same_layer_and_merge() {
         let (before, after) = (take("search", None), take("search", Some([0.1, 0.9])));
         let (before, after) = (&*before.recording, &*after.recording);
         let mut layers = 0;
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ballot_stays_that_of_the_same_points_and_ends_stay_ends() {
+    fn ballots_align_by_points_and_ends_align_with_ends() {
         let (before, after) = (take("search", None), take("search", Some([0.1, 0.9])));
         let (before, after) = (&*before.recording, &*after.recording);
         let whole = |recording: &Recording| 0..recording.len();
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comparator_has_turned_where_its_pair_is_the_other_way_round() {
+    fn reversed_pairs_are_reported_as_changed_comparators() {
         let before = sorted([5.0, 3.0, 8.0, 1.0, 7.0, 2.0, 6.0, 4.0]);
         assert_eq!(ChangedComparators::between(&before, &before), ChangedComparators::default());
         // Only the first pair is reversed: later layers compare the same keys.
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn other_shapes_are_not_compared() {
+    fn networks_of_different_shapes_are_not_compared() {
         let choice = Choice { k: Some(4), width: Some(4), ..Choice::default() };
         let four = named("sort").unwrap().record(choice, &Silent).unwrap().remove(0);
         assert_eq!(

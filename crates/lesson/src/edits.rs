@@ -202,7 +202,7 @@ mod tests {
     use crate::{Cursor, cloud};
 
     #[test]
-    fn typed_keys_are_the_distances_exactly() {
+    fn typed_keys_equal_the_distances_exactly() {
         let odd = (0..4000_u32).map(|at| (f64::from(at) * 0.37 + 1e-3) as f32);
         let wide = (0..200)
             .map(|at| 10f32.powf(at as f32 * 0.12 - 12.0))
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_are_read_and_what_is_none_is_said() {
+    fn keys_are_parsed_and_invalid_ones_rejected() {
         assert_eq!(read_keys(" 5 3,8;\t0.5, 1e3 ").unwrap(), [5.0, 3.0, 8.0, 0.5, 1000.0]);
         assert_eq!(read_keys("").unwrap(), [0.0; 0]);
         assert_eq!(read_keys("-0").unwrap()[0].to_bits(), 0);
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_moved_is_said() {
+    fn edits_are_described() {
         let mut touched = Edits::default();
         assert_eq!(touched.words(), None);
         touched.query = Some([0.314, 0.718]);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_search_finds_what_is_near_where_the_query_was_moved() {
+    fn moved_queries_find_their_new_neighbours() {
         let own = recorded("search", Edits::default()).unwrap().recording;
         let at = [0.2, 0.8];
         for row in [0, own.parameters.query_row] {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn every_lesson_can_be_moved_in_and_says_so() {
+    fn every_lesson_accepts_and_describes_a_moved_query() {
         for lesson in &LESSONS {
             let take = recorded(lesson.id, Edits { query: Some([0.4, 0.6]), ..Edits::default() }).unwrap();
             let parameters = &take.recording.parameters;
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_the_data_is_said() {
+    fn edits_that_do_not_fit_the_data_are_rejected() {
         let said = |name: &str, touched: Edits| recorded(name, touched).unwrap_err().to_string();
         let keys = |count: usize| Edits { keys: Some(vec![1.0; count]), ..Edits::default() };
         assert_eq!(said("sort", keys(7)), "7 keys: lesson sort needs 8 with k = 8 and 8 lanes");

@@ -137,8 +137,9 @@ pub enum Shows {
     SecondMerge,
     /// The second merge from its minimum on.
     SecondMinimum,
-    /// How the last buffer that overflowed within a group was filled: from the first ballot after the
-    /// preceding merge whose candidates all have slots, to the second vote of those without one.
+    /// How the last buffer that overflowed within a group was filled. Starts after the preceding merge, at
+    /// the first ballot whose candidates all have slots; ends with the second vote of the candidates without
+    /// one.
     Overflow,
     /// Per-thread heaps: from the first point that some lanes insert while others wait.
     Waiting,
@@ -410,7 +411,7 @@ fn without_row(problem: &Problem, row: u32) -> Result<Problem, LessonError> {
     Ok(problem.rearranged(&positions))
 }
 
-/// Checks the memory for a copy of a problem's points, with three numbers each.
+/// Checks that the memory suffices for a copy of a problem's points, with three more numbers per point.
 fn check_copy(problem: &Problem) -> Result<(), LessonError> {
     Ok(memory::check(4 * problem.n() as u64 * (problem.dims() as u64 + 3))?)
 }
@@ -458,7 +459,7 @@ impl Shows {
                 let before = recording.merges.partition_point(|&at| (at as usize) < again).checked_sub(2)?;
                 let start = recording.position_of_merge(before)?;
                 let group = |at: usize| (start..at).rev().find(|&at| matches!(steps[at], Step::Group { .. }));
-                // From after its distances.
+                // From the position after the group's distances.
                 let has_slots = |at: usize| {
                     matches!(steps[at], Step::Appended { .. })
                         && !matches!(steps.get(at + 1), Some(Step::BufferFull | Step::FilteredAgain { .. }))

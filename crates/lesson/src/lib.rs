@@ -19,7 +19,7 @@
 //! - [`cursor`]: a position in the list; levels of detail
 //! - [`describe`]: one sentence per step
 //! - [`account`]: the work so far, compared with theory
-//! - [`touched`]: changes by hand: a moved query, moved points, typed keys
+//! - [`edits`]: changes by hand: a moved query, moved points, typed keys
 //! - [`own_data`]: lessons on the reader's own cloud, in row order and others
 //! - [`align`]: the same moment in another recording, and the comparators that decide differently there
 //! - [`lessons`], [`story`]: the structure of a lesson; the lessons in order

@@ -112,8 +112,8 @@ impl Meter {
         }
     }
 
-    /// The work in a way at a moment of the recording: exact for its own way, for the others that of the same
-    /// number of points.
+    /// The work in a way at a moment of the recording: exact for the recorded way; for the other ways, the
+    /// work for the same number of points.
     pub fn so_far(&self, way: Way, state: &State) -> Work {
         if way == self.own {
             state.work

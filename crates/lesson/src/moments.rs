@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lesson_is_shown_from_before_its_first_step_to_its_end() {
+    fn lesson_moments_span_the_whole_range() {
         let (lesson, take) = take("merge");
         let moments = Selection::of_lesson(100).moments(lesson, &take).unwrap();
         assert_eq!(
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_spread_evenly() {
+    fn excess_moments_are_thinned_evenly() {
         let (lesson, take) = take("search");
         let all = Selection { level: Some(Level::Lane), ..Selection::of_lesson(usize::MAX) };
         let positions = all.moments(lesson, &take).unwrap().positions;
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn one_end_alone_reaches_beyond_the_lesson() {
+    fn a_single_limit_may_extend_beyond_the_lesson() {
         let (lesson, take) = take("merge");
         let late = Selection { from: Some(take.range.end + 5), ..Selection::of_lesson(9999) }
             .moments(lesson, &take)
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_selections_are_rejected() {
         let (lesson, take) = take("sort");
         let steps = take.recording.len();
         let fails = |selection: Selection| selection.moments(lesson, &take).unwrap_err().to_string();

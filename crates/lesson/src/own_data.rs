@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_order_of_the_rows_is_shown_beside_the_others() {
+    fn file_order_is_compared_with_the_other_orders() {
         let lesson = named("order").unwrap();
         let cloud = along_a_line(4000);
         let queries = Queries::Rows(vec![3900]);
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(names, ["file-order", "shuffled", "nearest-first", "farthest-first"]);
         let merges: Vec<usize> = takes.iter().map(|take| take.recording.merges()).collect();
         assert!(merges[0] > 4 * merges[1] && merges[1] > merges[2] && merges[3] == 4000 / 32, "{merges:?}");
-        // Whatever the order, the neighbours are the same rows.
+        // The neighbours are the same rows in every order.
         let rows = |take: &Take| {
             let mut cursor = crate::Cursor::new(take.recording.clone());
             cursor.seek(take.recording.len());
@@ -178,7 +178,7 @@ mod tests {
     /// Excluding the query's own row keeps k: the row is not among the points, in any order and among equal
     /// ones.
     #[test]
-    fn the_own_row_is_left_out_where_the_question_leaves_it_out() {
+    fn own_row_is_excluded_on_request() {
         for (spec, metric) in
             [("uniform:n=300,d=3", Metric::Angular), ("duplicates:n=300,d=2,distinct=9", Metric::L2)]
         {
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generated_cloud_has_no_file_and_one_order_stays_one() {
+    fn generated_clouds_have_no_file_order() {
         let (order, yours) = (named("order").unwrap(), named("yours").unwrap());
         let cloud = generated("uniform:n=500,d=2");
         assert_eq!(order.orders_of_own(cloud.source(), Arrangement::AsDrawn)[0], Arrangement::AsDrawn);
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_rows_every_nth_is_taken_with_the_query_and_that_is_said() {
+    fn large_clouds_are_thinned_and_described_as_such() {
         let lesson = named("order").unwrap();
         let (rows, row) = (2 * MOST_ROWS + 7, 70_001);
         let cloud = along_a_line(rows);
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lack_of_memory_is_said_once() {
+    fn memory_shortage_is_reported_once() {
         let short = memory::Short { needed: 70 << 20, free: 60 << 20 };
         let why = LessonError::from(short);
         assert_eq!(

@@ -211,12 +211,7 @@ const PADDED: &[Instruction] = &[row(Kind::Write, WARP, "buffer[slot] = PADDING;
 })];
 
 const SWAP: &[Instruction] = &[
-    row(
-        Kind::Barrier,
-        WARP,
-        "// Slots were written by other lanes than those that read them.",
-        |_, state| full(1, state),
-    ),
+    row(Kind::Barrier, WARP, "// Other lanes wrote the slots that a lane reads.", |_, state| full(1, state)),
     row(Kind::Read, WARP, "Key candidate = buffer[r * WARP + lane];", |_, state| {
         full(state.shape.registers, state)
     }),
@@ -261,9 +256,7 @@ const MINIMUM: &[Instruction] = &[
     row(Kind::Comparison, WARP, "keys[r] = choose(other < keys[r], other, keys[r]);", |_, state| {
         full(state.shape.registers, state)
     }),
-    row(Kind::Barrier, WARP, "// What is appended next must not overtake these reads.", |_, state| {
-        full(1, state)
-    }),
+    row(Kind::Barrier, WARP, "// The next appends must not overtake these reads.", |_, state| full(1, state)),
 ];
 
 const MAX_DISTANCE: &[Instruction] =

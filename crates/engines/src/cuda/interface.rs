@@ -146,7 +146,7 @@ pub mod select {
 
     include!(concat!(env!("OUT_DIR"), "/select_interface.rs"));
 
-    // The twin counts and reads like the device.
+    // The twin uses the same sizes and numbers as the device.
     const _: () = {
         assert!(COUNTS as usize == select::COUNTS);
         assert!(BITS_ITEMS as usize == select::bits::ITEMS && BITS_KEYS as usize == select::bits::KEYS);

@@ -83,7 +83,7 @@ pub static DIRECT: Descriptor = Descriptor {
     convergence: Some(rules::CONVERGENCE),
     phases: &rules::PHASES,
     parameters: &PARAMETERS,
-    // Behind the filter, the tensor cores compute most of them, in another precision.
+    // With the filter, tensor cores compute most distances, at a lower precision.
     distances: |n, parameters, _| (parameters.get("kernel") != Some("filter")).then_some(n as f64),
     cost: |shape, _| direct::cost(shape),
     traces: true,
@@ -128,7 +128,7 @@ static PARAMETERS: [Parameter; 9] = {
     ]
 };
 
-/// Assumed if the device does not report its multiprocessors; deliberately small.
+/// Assumed number of multiprocessors if the device does not report it; deliberately small.
 const FEW_MULTIPROCESSORS: u32 = 16;
 
 /// The engine `cuda`. It owns the device's context and a stream, and caches the loaded kernels.

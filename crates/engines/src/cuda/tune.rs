@@ -49,7 +49,7 @@ impl Trial {
 /// A row of `cuda/direct/policy_table.cuh`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Compute capability × 10; 0 for all without rows of their own.
+    /// Compute capability × 10; 0 is the default for all architectures without rows.
     pub arch: u32,
     /// K, the slots of a query's candidate buffer.
     pub capacity: u32,
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_has_a_default_for_every_kernel() {
+    fn policy_table_has_a_default_for_every_kernel() {
         let rows = table();
         for capacity in [32, 64, 128, 256, 512, 1024] {
             for dims in [2, 3, 0] {
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_replaces_its_own_kind_only() {
+    fn updating_the_table_replaces_only_matching_rows() {
         let policy = Policy::from_numbers([4, 2, 8, 512, 3, 16, 5]);
         let row = Row { arch: 90, capacity: 64, dims: 3, policy };
         let once = updated_table(TABLE, &[row]);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn alternatives_differ_in_one_trait_and_can_be_compiled() {
+    fn alternative_policies_are_valid() {
         let policy = Policy::from_numbers([8, 4, 8, 1024, 4, 16, 3]);
         for variant in [Variant { capacity: 32, dims: 2 }, Variant { capacity: 1024, dims: 3 }] {
             let all: Vec<Policy> =
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_a_geometric_mean() {
+    fn trial_ratio_is_a_geometric_mean() {
         let trial = |outcome| Trial { policy: Policy::from_numbers([1; 7]), outcome };
         assert_eq!(trial(Ok(vec![2.0, 1.0])).ratio(&[1.0, 2.0]), 1.0);
         assert_eq!(trial(Err("spills".to_owned())).ratio(&[1.0]), f64::INFINITY);

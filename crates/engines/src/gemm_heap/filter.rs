@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounding_is_down() {
+    fn rounded_down_never_exceeds_the_value() {
         assert_eq!(rounded_down(0.1), 0.1f32.next_down());
         assert_eq!((rounded_down(0.25), rounded_down(f64::NEG_INFINITY)), (0.25, f32::NEG_INFINITY));
         assert_eq!((rounded_down(1e300), rounded_down(-1e300)), (f32::MAX, f32::NEG_INFINITY));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_looked_at() {
+    fn nan_products_pass_the_filter() {
         assert!(
             reaches(f32::NAN, 1.0, 0.0)
                 && reaches(f32::INFINITY, f32::INFINITY, 3.0)
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_said_all_is_looked_at() {
+    fn filter_is_disabled_if_products_may_overflow() {
         let filter = Filter::new(&[1e19, -1e19], 1);
         assert_eq!(
             filter.bound(&[1e20]).limit(0.0),

@@ -310,7 +310,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
-        fn none_is_missed(
+        fn filter_misses_no_neighbours(
             values in proptest::collection::vec(-1.0f32..1.0, 300..900),
             dims in prop_oneof![1usize..9, Just(32usize), Just(300)],
             k in 1usize..20,
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rule_is_that_of_whole_numbers() {
+    fn integer_products_are_exact() {
         let value = |at: u32| f32::from((at.wrapping_mul(2_654_435_761) >> 12) as u16) - 32_768.0;
         let values: Vec<f32> = (0..3 * 500).map(value).collect();
         let products = products(&values, 3, 9);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_margin_a_product_is_missed() {
+    fn zero_margin_misses_products() {
         // The f32 sum of 2²⁴ and ones loses ones, the f64 sum none. How many are lost depends on the order of
         // the sum, so 2²⁴ is placed in several positions.
         let (dims, huge) = (65, 16_777_216.0f32);
@@ -361,7 +361,7 @@ mod tests {
                 row
             };
             // A point with 2²⁴ + 64 after a chunk of points with 2²⁴ + 62, which f32 adds exactly: the heap
-            // is full when the larger one comes.
+            // is full when the larger one is tested.
             let mut rival = with_huge(0.0);
             rival[(place + 1) % dims] = 62.0;
             let all: Vec<f32> =
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_f32_cannot_sum_is_computed_by_the_rule() {
+    fn f32_overflow_falls_back_to_the_exact_rule() {
         let big = 3e38f32;
         let values = [
             [big, big, -big],
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn far_fewer_than_all_are_computed_by_the_rule() {
+    fn few_products_reach_the_exact_rule() {
         let values: Vec<f32> = (0..32 * 4000u32)
             .map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 2f32.powi(24) - 0.5)
             .collect();
@@ -413,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nothing_can_be_said_there_is_no_scale() {
+    fn scale_is_unavailable_when_no_bound_holds() {
         let filter = Filter::new(&[3e38; 3], 3, gamma(3));
         assert_eq!((filter.scale(&[3e38, 0.0, 0.0]), filter.scale(&[0.0; 3])), (None, Some(0.0)));
         assert_eq!(

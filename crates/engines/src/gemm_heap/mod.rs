@@ -87,8 +87,8 @@ pub static GEMM_HEAP: Descriptor = Descriptor {
     })
 };
 
-/// Bytes per thread into which `gemm` packs matrices: a level-two cache's worth of one, and a panel of the
-/// other.
+/// Bytes per thread for the matrices that `gemm` packs: one fills the L2 cache, of the other it packs a
+/// panel.
 const PACKED: usize = 4 << 20;
 
 /// The counters of a query, in the order of [`MEASURES`].
@@ -265,7 +265,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_neighbour_is_missed(
+        fn filter_misses_no_neighbours(
             values in proptest::collection::vec(-1.0f32..1.0, 40..400),
             dims in 1usize..9,
             k in 1usize..20,
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn products_beyond_f32_leave_everything() {
+    fn overflowing_products_pass_the_filter() {
         // Partial sums overflow though distances do not: the result would be infinite or NaN.
         let big = 1.8e19f32;
         let points: Vec<f32> =
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn far_from_the_points_little_is_left() {
+    fn filter_is_selective_far_from_the_origin() {
         let points: Vec<f32> =
             (0..5000u16).flat_map(|i| [1e6 + f32::from(i % 71), 1e6 + f32::from(i / 71)]).collect();
         let filter = Filter::new(&points, 2);

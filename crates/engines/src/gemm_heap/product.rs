@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_are_multiplied() {
+    fn integer_matrices_are_multiplied_exactly() {
         for (points, count, dims) in [(1, 1, 1), (16, 1, 2), (48, 5, 3), (1024, 64, 17), (32, 7, 600)] {
             let value = |row: usize, axis: usize| ((row * 7 + axis * 3) % 11) as f32 - 5.0;
             let columns: Vec<f32> =

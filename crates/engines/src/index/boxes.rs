@@ -47,7 +47,7 @@ impl Boxes {
         self.count
     }
 
-    /// The number of real boxes in a group. No namesake: a subtraction there.
+    /// The number of real boxes in a group. No namesake: a subtraction in CUDA.
     #[inline(always)]
     pub fn in_group(&self, group: usize) -> u32 {
         (self.count - group * WARP).min(WARP) as u32
@@ -76,7 +76,8 @@ impl Boxes {
         (&mut self.corners, &mut self.smallest)
     }
 
-    /// The corners of a group, least then greatest, and its smallest positions. No namesake: pointers there.
+    /// The corners of a group, least then greatest, and its smallest positions. No namesake: pointers in
+    /// CUDA.
     #[inline(always)]
     pub fn group(&self, group: usize) -> (&[Coordinates<WARP>], &[Coordinates<WARP>], &Lanes<u32, WARP>) {
         let (low, high) =
@@ -99,7 +100,7 @@ impl Boxes {
 }
 
 /// Each lane's key. Loops of known length, because closures that are not inlined are compiled for the oldest
-/// instruction set. No namesake: one call per lane there.
+/// instruction set. No namesake: one call per lane in CUDA.
 #[inline(always)]
 pub fn lane_keys(distances: &Lanes<f32, WARP>, positions: &Lanes<u32, WARP>) -> Lanes<Key, WARP> {
     let mut keys = [0; WARP];
@@ -152,7 +153,7 @@ mod tests {
 
         /// The proof above as a property: no point of a box has a smaller key than the box.
         #[test]
-        fn no_point_is_nearer_than_its_box(
+        fn box_distance_is_a_lower_bound(
             (points, query) in (1usize..9).prop_flat_map(|dims| {
                 let points = prop::collection::vec(prop::collection::vec(coordinate(), dims), 1..12);
                 (points, prop::collection::vec(coordinate(), dims))
@@ -178,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_box_around_the_query_is_at_no_distance() {
+    fn distance_to_a_box_around_the_query_is_zero() {
         let mut boxes = Boxes::empty(2, 2);
         let (corners, smallest) = boxes.groups_mut();
         for (lane, [low, high]) in

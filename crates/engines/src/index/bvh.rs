@@ -126,7 +126,8 @@ const BLOCK: usize = 64;
 /// The same for packets: enough that allocating their buffers is cheap by comparison.
 const PACKED_BLOCK: usize = 32 * 32;
 
-/// How long a chunk of packets may take. Longer, because a packet's queries should be close together.
+/// Target milliseconds of a chunk of packets: longer than usual, so that a packet's queries are close
+/// together.
 const CHUNK_MS: f64 = 800.0;
 
 /// The tree over a problem's points. The search needs another `search_bytes`.
@@ -350,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_find_what_single_queries_find() {
+    fn packets_match_single_queries() {
         for (dims, n, k, distinct) in [
             (2, 5000, 1, 65_521),
             (2, 5000, 20, 65_521),
@@ -375,9 +376,9 @@ mod tests {
         }
     }
 
-    /// On a lattice, many points are as far as the k-th neighbour, and some leaves have none that is nearer.
+    /// On a lattice, many points are at the k-th distance, and some leaves contain no nearer point.
     #[test]
-    fn packets_find_the_same_on_a_lattice() {
+    fn packets_match_single_queries_on_a_lattice() {
         let side = 16u32;
         let n = side.pow(3);
         // Each point once, in shuffled order.
@@ -393,7 +394,7 @@ mod tests {
 
     /// Packets whose queries are in several distant clusters are searched in parts.
     #[test]
-    fn packets_find_the_same_across_jumps() {
+    fn packets_match_single_queries_across_jumps() {
         for (dims, k) in [(2, 5), (2, 20), (2, 40), (2, 100), (3, 10), (3, 30), (3, 128)] {
             // Clusters of nine points each, so that every packet has parts from several of them.
             let n = 9 * 200;
@@ -413,7 +414,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_cannot_be_say_why() {
+    fn unsupported_packets_give_a_reason() {
         let problem = problem(4, vec![1.0; 40], vec![0], 3);
         let mut engine = BVH.open_on(DeviceId::Cpu).unwrap();
         let search = engine.load(&problem, &Parameters::from_iter([(PACKETS.name, "on")]), false).unwrap();
@@ -426,14 +427,14 @@ mod tests {
     }
 
     #[test]
-    fn equal_points_are_not_all_looked_at() {
+    fn equal_points_do_not_force_a_full_scan() {
         let n = 50_000;
         let problem = problem(2, vec![3.0; 2 * n], vec![0, 25_000, 49_999], 40);
         let (found, answer) = search(&problem);
         for query in 0..3 {
             assert!(
                 found.of(query).0.iter().copied().eq(0..40),
-                "the first positions, as all are equally far"
+                "all points are equally far, so the first positions win"
             );
             let leaves = answer.measured.column("leaves").unwrap()[query];
             assert!(leaves <= 3, "query {query} visited {leaves} of {} leaves", n / WARP);
@@ -441,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn points_on_a_line_are_looked_at_where_they_are_near() {
+    fn points_on_a_line_are_pruned() {
         let n = 32_768;
         let values = (0..n).flat_map(|i| [f64::from(i), 0.0, 0.0]).collect();
         let (found, answer) = search(&problem(3, values, vec![16_384], 8));
@@ -451,7 +452,7 @@ mod tests {
 
     /// The root's children and those of all visited nodes were either visited or pruned.
     #[test]
-    fn what_was_met_is_counted_once() {
+    fn children_are_visited_or_pruned_exactly_once() {
         let n = 32 * 32 * 32;
         let values = (0..2 * n).map(|at| f64::from(at as u32 * 7919 % 65_521)).collect();
         let problem = problem(2, values, (0..n as u32).step_by(997).collect(), 20);
@@ -468,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn a_walk_is_the_search_that_is_counted() {
+    fn walks_match_the_counted_search() {
         use crate::knn::walk::{Bounds, Event, Fate};
         for (dims, n, k) in [(1, 700, 5), (2, 20_000, 32), (3, 3000, 70), (2, 20, 32), (2, 64, 200)] {
             let values =
@@ -502,8 +503,7 @@ mod tests {
                     matches!(&walk.steps[0].event, Event::Visited { region: 0, .. })
                         && walk.steps.last().unwrap().event == Event::Finished
                 );
-                // Regions are where their points are: every neighbour is in a visited leaf, and every point
-                // of a leaf in its box.
+                // Every neighbour is in a visited leaf, and every point of a leaf is inside the leaf's box.
                 let end = walk.steps.len() - 1;
                 let count =
                     |fate| walk.regions.iter().filter(|region| region.fate(end) == Some(fate)).count() as u32;
@@ -546,7 +546,7 @@ mod tests {
     }
 
     #[test]
-    fn one_point_is_a_tree() {
+    fn a_single_point_forms_a_tree() {
         let (found, answer) = search(&problem(1, vec![5.0], vec![0], 3));
         assert_eq!(found.of(0), (&[0, u32::MAX, u32::MAX][..], &[0.0, f32::INFINITY, f32::INFINITY][..]));
         assert_eq!(answer.measured.of(0).map(|(_, value)| value).collect::<Vec<_>>(), [1, 1, 1, 1, 1, 0]);

@@ -71,7 +71,7 @@ fn merges(shape: &Shape) -> f64 {
 fn leaves(shape: &Shape) -> f64 {
     let (n, d, k) = (shape.n.max(1) as f64, shape.d.max(1) as f64, shape.k as f64);
     let side = 1.0 + (k / LEAF).powf(1.0 / d) * (1.0 + 1.0 / d);
-    // Leaves can be split along at most as many axes as their number can be halved.
+    // The points are split along at most log2(leaves) axes.
     let axes = d.min((n / LEAF).max(1.0).log2());
     (2.0 * side.powf(axes)).min(n / LEAF).max(1.0)
 }

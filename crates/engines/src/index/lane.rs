@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn every_lane_is_sorted() {
+    fn every_lane_is_sorted_independently() {
         for rows in [1, 2, 8, 16, 32, 128] {
             let before = columns(rows);
             let mut after = before.clone();
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rises_and_falls_becomes_sorted() {
+    fn bitonic_merge_sorts_bitonic_lanes() {
         for rows in [2, 8, 64] {
             for peak in [0, 1, rows / 2, rows - 1] {
                 let mut values = columns(rows);

@@ -9,12 +9,12 @@ const BITS: u32 = 63;
 /// Bits that one radix sort handles.
 const KEY_BITS: u32 = 32;
 
-/// How many bits of their codes points are sorted by.
+/// How many bits of the codes the points are sorted by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// The highest 32, which distinguish most points.
     Coarse,
-    /// All.
+    /// All bits.
     Fine,
 }
 
@@ -41,7 +41,7 @@ pub struct Frame {
     pub low: Vec<f32>,
     /// Cells per unit of length, the same for all axes; 0 if all points are equal.
     pub scale: f32,
-    /// Bits of a coordinate's cell: as many as fit, but no more than distinguish coordinates of one
+    /// Bits of a coordinate's cell, limited by the size of a code and by the precision of coordinates of one
     /// magnitude.
     pub bits: u32,
 }
@@ -70,7 +70,7 @@ impl Frame {
         }
     }
 
-    /// The code of a point. Outside the extent, that of the nearest cell.
+    /// The code of a point. Points outside the extent get the code of the nearest cell.
     pub fn code(&self, point: &[f32]) -> u64 {
         let last = (1u32 << self.bits) - 1;
         let cells = |axis: usize| (((point[axis] - self.low[axis]) * self.scale) as u32).min(last);
@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bits_are_spread_alike() {
+    fn bit_spreading_matches_the_reference() {
         for cell in [0, 1, 2, 3, 0x5555, 0xabcd, 0x1f_ffff, 0x12_3456] {
             assert_eq!(spread_3(cell), spread(cell, 21, 3), "{cell:#x}");
             assert_eq!(spread_2(cell), spread(cell, 24, 2), "{cell:#x}");
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_curve_goes_through_the_quadrants_of_quadrants() {
+    fn codes_follow_the_z_order_curve() {
         let points: Vec<f32> = (0..16).flat_map(|i| [(i % 4) as f32, (i / 4) as f32]).collect();
         let frame = Frame::new(&[[0.0, 3.0]; 2]);
         let mut rows: Vec<usize> = (0..16).collect();
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_lies_outside_has_a_code() {
+    fn codes_are_clamped_to_the_frame() {
         let frame = Frame::new(&[[0.0, 1.0], [10.0, 10.0]]);
         assert_eq!(frame.code(&[-5.0, 10.0]), frame.code(&[0.0, 10.0]));
         assert_eq!(frame.code(&[7.0, 10.0]), frame.code(&[1.0, 10.0]));

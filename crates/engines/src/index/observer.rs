@@ -87,8 +87,11 @@ mod tests {
         }
 
         fn chosen(&mut self, lane: usize, key: Key) {
-            assert!(self.last.is_none_or(|last| key < last), "only what may hold a neighbour is visited");
-            let waiting = self.waiting.last_mut().expect("a child is one of a node");
+            assert!(
+                self.last.is_none_or(|last| key < last),
+                "only children that may hold a neighbour are visited"
+            );
+            let waiting = self.waiting.last_mut().expect("a child belongs to a node");
             assert_eq!(*waiting >> lane & 1, 1, "a child is visited once");
             *waiting &= !(1 << lane);
         }
@@ -119,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_what_is_counted() {
+    fn observer_events_match_the_counters() {
         for (spec, k) in [
             ("uniform:n=5000,d=2", 20),
             ("duplicates:n=3000,d=3", 40),

@@ -8,8 +8,8 @@
 //! 2. [`Collected`]: searches the visited leaves again for the points that are not farther than the k-th
 //!    distance, now with positions.
 //! 3. The pairs are sorted, once; on the device a point's rank in a long list is found among the distances of
-//!    step 1 instead. A lane that collects too many, because many points are as far as the k-th, is answered
-//!    alone (`traverse.rs`), and so are the queries of a part that needs too many leaves.
+//!    step 1 instead. A lane that collects too many points, because many are at the k-th distance, is
+//!    answered alone (`traverse.rs`), and so are the queries of a part that needs too many leaves.
 //!
 //! If the curve jumps between two queries of a packet, the packet is searched in parts, one after the other:
 //! the box around both sides of the jump would overlap many leaves that neither side needs.
@@ -34,27 +34,27 @@ use crate::lockstep::{Key, Lanes, PADDING, key_of};
 const STRIDE: usize = 8;
 
 /// The most leaves with candidates per part. The queries of a part that needs more are not close together. No
-/// namesake: a constant there.
+/// namesake: a constant in CUDA.
 #[inline(always)]
 fn most_visited(length: usize) -> usize {
     if length < 128 { 256 } else { 512 }
 }
 
-/// Whether packets are searched in parts. No namesake: a constant there.
+/// Whether packets are searched in parts. No namesake: a constant in CUDA.
 #[inline(always)]
 fn in_parts(length: usize) -> bool {
     length != 64
 }
 
 /// Whether to collect only from leaves that had candidates. In the plane most have, and checking takes
-/// longer. No namesake: a constant there.
+/// longer. No namesake: a constant in CUDA.
 #[inline(always)]
 fn is_selective<const D: usize>() -> bool {
     D == 3
 }
 
 /// A gap between neighbouring queries is a jump if its square is this many powers of two above the mean. No
-/// namesake: a constant there.
+/// namesake: a constant in CUDA.
 #[inline(always)]
 fn jump<const D: usize>() -> u32 {
     if D == 2 { 11 } else { 8 }
@@ -75,14 +75,14 @@ pub fn are_neighbours(queries: usize, n: usize) -> bool {
     queries >= n.div_ceil(4)
 }
 
-/// Distances that are merged at once. No namesake: a constant there.
+/// Distances that are merged at once. No namesake: a constant in CUDA.
 #[inline(always)]
 fn batch(length: usize) -> usize {
     if length < 32 { 16 } else { 32 }
 }
 
 /// Distances that a lane collects before they must be merged. Fewer bound the search sooner, but take more
-/// merges. No namesake: a constant there.
+/// merges. No namesake: a constant in CUDA.
 #[inline(always)]
 fn eager(length: usize) -> usize {
     match length {
@@ -92,8 +92,8 @@ fn eager(length: usize) -> usize {
     }
 }
 
-/// If at most this many lanes need a leaf, it is searched for one query at a time. No namesake: a constant
-/// there.
+/// If at most this many lanes need a leaf, it is searched for one query at a time. No namesake: a constant in
+/// CUDA.
 #[inline(always)]
 fn few(length: usize) -> u32 {
     match length {
@@ -104,7 +104,7 @@ fn few(length: usize) -> u32 {
 }
 
 /// Leaves before and after the packet's own that are visited first. They are usually needed, and bound the
-/// rest of the search. No namesake: a constant there.
+/// rest of the search. No namesake: a constant in CUDA.
 #[inline(always)]
 fn around(length: usize) -> usize {
     match length {
@@ -240,7 +240,7 @@ fn distance_to<const D: usize>(
     squared
 }
 
-/// The lanes whose values are less than their limits, or also equal if EQUAL. No namesake: a ballot there.
+/// The lanes whose values are less than their limits, or also equal if EQUAL. No namesake: a ballot in CUDA.
 #[inline(always)]
 fn lanes_within<const EQUAL: bool>(values: &Lanes<f32, WARP>, limits: &Lanes<f32, WARP>) -> u32 {
     let mut lanes = 0;
@@ -281,7 +281,7 @@ impl Shortest {
         }
     }
 
-    /// Resets the lists for other queries; unused lanes search nothing. No namesake: a constructor there.
+    /// Resets the lists for other queries; unused lanes search nothing. No namesake: a constructor in CUDA.
     fn restart(&mut self, queries: usize, k: usize) {
         self.taken = [0; WARP];
         let length = self.best.len();
@@ -308,7 +308,8 @@ impl Shortest {
         let limits = self.best[self.best.len() - 1].0;
         for point in 0..WARP {
             let squared = distances(leaf, point, packet);
-            // A point as far as the k-th may be a neighbour by its position, so its leaf must be recorded.
+            // A point at the k-th distance may still win the tie by its position, so its leaf must be
+            // recorded.
             let mut candidates = if is_selective::<D>() {
                 lanes_within::<true>(&squared, &limits)
             } else {
@@ -390,8 +391,8 @@ impl Shortest {
 ///
 /// The packet's own leaf and its neighbours on the curve come first. They are usually needed, and they bound
 /// the search if the own leaf is across a jump of the curve. Then the search is depth first, the child
-/// nearest to the packet first. A box as far as the k-th distance is visited too, because one of its points
-/// may be a neighbour by its position.
+/// nearest to the packet first. A box at the k-th distance is visited too, because one of its points may win
+/// the tie by its position.
 #[inline(always)]
 fn find_shortest<const D: usize>(
     tree: &Tree,
@@ -576,7 +577,7 @@ impl Packets {
 
 /// Searches the tree for queries in packets of 32, given by their codes and their rows in `queries`. Calls
 /// `done` with each query's index in `rows` and at most k pairs in ascending order. No namesake: a warp has
-/// one packet there.
+/// one packet in CUDA.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -633,7 +634,7 @@ fn answer_part<const D: usize>(
 ) {
     let Packets { k, shortest, collected, visited, alone } = packets;
     let packet = Packet::<D>::load(queries, rows);
-    // The leaf of the middle query; the others are nearby.
+    // The leaf of the middle query; those of the other queries are nearby.
     let own = leaf_of(tree, rows[rows.len() / 2].0);
     shortest.restart(rows.len(), *k);
     let whole = find_shortest(tree, &packet, own, visited, shortest);
@@ -689,7 +690,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_ends_before_a_jump() {
+    fn packet_parts_end_before_jumps() {
         // On a line, one step apart except for two jumps, and two equal queries.
         let mut queries = Vec::new();
         for lane in 0..20u32 {

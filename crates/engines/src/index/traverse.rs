@@ -31,7 +31,7 @@ pub struct Visits {
 }
 
 /// Searches the tree for each query, given by its code and its row in `queries`; calls `done` with the state
-/// when its neighbours are found. No namesake: a warp has one query there.
+/// when its neighbours are found. No namesake: a warp has one query in CUDA.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -58,7 +58,7 @@ pub fn traverse_each<O: Observer>(
 }
 
 /// Searches the tree for one query of a problem and notifies an observer of each step. No namesake: the
-/// traced build does this there.
+/// traced build does this in CUDA.
 pub fn watch<O: Observer>(tree: &Tree, problem: &Problem, query: usize, observer: O) -> (Nearest<O>, Visits) {
     let (row, mut nearest) = (problem.query(query), Nearest::new(problem.k(), observer));
     let mut visited = Visits::default();
@@ -167,7 +167,7 @@ impl Node {
     }
 
     /// The lane of the nearest child, if it may contain a neighbour; otherwise prunes all others. No
-    /// namesake: `warp::reduce_min` there.
+    /// namesake: `warp::reduce_min` in CUDA.
     #[inline(always)]
     fn next<O: Observer>(&mut self, nearest: &mut Nearest<O>, visits: &mut Visits) -> Option<usize> {
         match self.waiting[..self.count].last() {

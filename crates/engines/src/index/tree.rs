@@ -112,13 +112,13 @@ impl Tree {
         &self.heights[height]
     }
 
-    /// A leaf's coordinates, axis by axis, and positions. No namesake: pointers there.
+    /// A leaf's coordinates, axis by axis, and positions. No namesake: pointers in CUDA.
     #[inline(always)]
     pub fn leaf(&self, leaf: usize) -> (&[Coordinates<WARP>], &Lanes<u32, WARP>) {
         (&self.coordinates[leaf * self.dims..(leaf + 1) * self.dims], &self.positions[leaf])
     }
 
-    /// The number of real points in a leaf. No namesake: a subtraction there.
+    /// The number of real points in a leaf. No namesake: a subtraction in CUDA.
     #[inline(always)]
     pub fn in_leaf(&self, leaf: usize) -> u32 {
         (self.n - leaf * WARP).min(WARP) as u32

@@ -47,7 +47,7 @@ impl Recorder<'_> {
         self.walk.steps.len() as u32
     }
 
-    /// Records a region found in this step. It counts as pruned here until it is settled.
+    /// Records a region found in this step. It counts as pruned until it is settled.
     fn meet(&mut self, part: Part, bounds: Bounds, bound: f32) -> usize {
         let step = self.step();
         self.walk.regions.push(Region { part, bounds, bound, met: step, settled: step, visited: false });
@@ -176,7 +176,7 @@ fn bounds(boxes: &Boxes, number: usize) -> Bounds {
 
 /// What a query would visit in the order of the curve instead of nearest first: a node's children in the
 /// order of their lanes, except those that cannot contain a neighbour. The neighbours are the same. Only a
-/// lesson uses this, to show what the order is worth.
+/// lesson uses this, to show how much work the order saves.
 pub fn visits_in_order(tree: &Tree, problem: &Problem, query: usize) -> Visits {
     let mut search = InOrder {
         tree,
@@ -227,7 +227,7 @@ mod tests {
 
     /// Before it reaches the query, a search along the curve accepts many distant points.
     #[test]
-    fn the_nearest_first_visits_less() {
+    fn nearest_first_order_visits_fewer_leaves() {
         let cloud = Arc::new(
             cloud::load(
                 &Source::Generate { spec: "uniform:n=20000,d=2".to_owned(), seed: 1 },
@@ -254,6 +254,6 @@ mod tests {
             // Only the last leaf has fewer points.
             assert_eq!(other.accessed.div_ceil(WARP as u32), other.leaves);
         }
-        assert!(first * 3 < lie, "{first} leaves, and {lie} as they lie");
+        assert!(first * 3 < lie, "{first} leaves nearest first, {lie} in curve order");
     }
 }

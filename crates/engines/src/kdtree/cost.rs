@@ -67,14 +67,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn balls_have_their_volumes() {
+    fn unit_balls_have_the_known_volumes() {
         for (d, volume) in [(1.0, 2.0), (2.0, PI), (3.0, 4.0 / 3.0 * PI), (4.0, PI * PI / 2.0)] {
             assert!((ln_unit_ball(d).exp() - volume).abs() < 1e-12, "d = {d}");
         }
     }
 
     #[test]
-    fn a_search_looks_at_more_points_in_more_dimensions_and_at_no_more_than_there_are() {
+    fn visited_points_grow_with_dimension_up_to_n() {
         let counts: Vec<f64> =
             [2.0, 3.0, 4.0, 8.0, 12.0, 16.0, 128.0].map(|d| visited(100_000.0, d, 32.0)).to_vec();
         assert!(

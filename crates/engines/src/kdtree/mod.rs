@@ -50,7 +50,7 @@ const QUERIES_PER_THREAD: usize = 64;
 /// Queries per work item: few, so that threads share them evenly.
 const BLOCK: usize = 8;
 
-/// The tree as it is cached with the points.
+/// The tree, cached with the points.
 struct Index(Box<dyn Tree>);
 
 fn index_of(problem: &Problem) -> Result<(Arc<Index>, Setup), EngineError> {
@@ -92,7 +92,7 @@ impl Searcher for KdTree {
         found: &mut SearchOutput<()>,
     ) {
         let tree = &self.0.0;
-        // Only neighbours are recorded, whatever the build.
+        // Every build records only neighbours.
         found.in_blocks(problem, queries, BLOCK, Build::Timed, |queries, rows| {
             for query in queries.chunks_exact(problem.dims()) {
                 let nearest = tree.nearest(problem, query);

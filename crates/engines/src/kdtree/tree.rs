@@ -6,7 +6,7 @@
 //! missing neighbour is, by the rule, at most R away. With unit roundoff u = 2⁻²⁴, the rule's distance of a
 //! point at squared distance D is at least D·(1 − (d + 2)u) less d times half the smallest f32 (where squares
 //! fall below the normal numbers). So D is at most [`reach`]`(R)`. kiddo computes in f64, whose errors are
-//! negligible against that margin. Asked for every site within reach, it omits none that matters.
+//! negligible against that margin. If asked for every site within reach, it omits no neighbour.
 //!
 //! Usually one kiddo query is enough: it returns k + 1 sites, and if the last is out of reach, so is every
 //! site that was not returned.
@@ -20,8 +20,8 @@ use crate::knn::Problem;
 use crate::knn::distance::{reach, squared_distances};
 
 /// The largest number of dimensions that trees are compiled for. Rows are padded with zeros to the next
-/// compiled number. The padding adds nothing to a distance but wastes one level of the tree in that many;
-/// from 16 dimensions on no tree is deep enough for that to happen.
+/// compiled number. The padding does not change distances, but a level of the tree that splits along it is
+/// wasted; from 16 dimensions on no tree is deep enough to have such a level.
 pub const LARGEST: usize = 128;
 
 /// A reported squared distance and a position, packed into one number that sorts by both: the bits of
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_stand_at_one_place_in_order() {
+    fn duplicate_points_share_a_site() {
         let sites = Sites::new(&[1.0, 2.0, 0.0, 0.0, 1.0, 2.0, -0.0, 0.0, 1.0, 3.0], 2);
         let mut places: Vec<&[u32]> = (0..sites.len() as u32).map(|site| sites.points_at(site)).collect();
         places.sort();

@@ -18,7 +18,7 @@ impl Heap {
         self.entries.fill(PADDING);
     }
 
-    /// The key that a closer point must be below. No namesake: the root is a member there.
+    /// The key that a closer point must be below. No namesake: the root is a member in CUDA.
     pub fn root(&self) -> Key {
         self.entries[0]
     }
@@ -65,7 +65,7 @@ impl Heap {
     }
 
     /// One round of [`Self::sort`]: moves the root to the last of the first `end` entries and sifts that
-    /// entry's key down among those before it. No namesake: part of `sort` there.
+    /// entry's key down among those before it. No namesake: part of `sort` in CUDA.
     pub fn extract(&mut self, end: usize, sank: impl FnMut(u32)) {
         let last = self.entries[end - 1];
         self.entries[end - 1] = self.entries[0];
@@ -77,7 +77,8 @@ impl Heap {
         &self.entries
     }
 
-    /// Positions and squared distances, after [`Self::sort`]. No namesake: `answer` writes the entries there.
+    /// Positions and squared distances, after [`Self::sort`]. No namesake: `answer` writes the entries in
+    /// CUDA.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> {
         self.entries.iter().map(|&key| (index_of(key), distance_of(key)))
     }
@@ -91,7 +92,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keeps_the_smallest(keys in proptest::collection::vec(0u64..1000, 0..200), k in 1usize..70) {
+        fn heap_keeps_the_k_smallest(keys in proptest::collection::vec(0u64..1000, 0..200), k in 1usize..70) {
             let mut heap = Heap::new(k);
             for &key in &keys {
                 if key < heap.root() {

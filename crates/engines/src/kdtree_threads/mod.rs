@@ -186,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_warp_is_as_long_as_its_longest_query() {
+    fn warp_time_is_that_of_its_slowest_query() {
         let of =
             |steps: &[u32]| active_threads(&Measured::new([("steps".to_owned(), steps.to_vec())])).unwrap();
         assert_eq!(of(&[7; 32]), 32.0);

@@ -55,7 +55,7 @@ fn traverse(tree: &Tree, query: &[f32], heap: &mut Heap) -> Visits {
         let (plane, own) = (point[axis], query[axis]);
         let right = usize::from(own > plane);
         let (near, far) = (2 * node + 1 + right, 2 * node + 2 - right);
-        // `<=`: a point behind a plane as far as the k-th neighbour may still replace it, by its position.
+        // `<=`: a point behind a plane at the k-th distance may still win the tie by its position.
         let both = far < n && (plane - own) * (plane - own) <= distance_of(heap.root());
         if down && near < n {
             (before, node) = (node, near);

@@ -88,7 +88,7 @@ mod tests {
     use crate::progress::Silent;
 
     #[test]
-    fn the_last_level_is_filled_from_the_left() {
+    fn last_level_is_filled_from_the_left() {
         for n in 1..200 {
             let (mut left, mut right) = (0, 0);
             for node in 1..n {
@@ -105,7 +105,7 @@ mod tests {
     /// Coordinates left of a node are not greater along its axis, those on the right not less; every point
     /// occurs once.
     #[test]
-    fn nodes_divide_their_sides() {
+    fn nodes_split_their_subtrees() {
         for spec in
             ["uniform:n=1000,d=3", "duplicates:n=5000,d=2,distinct=3", "grid:n=9001,d=2", "uniform:n=1,d=2"]
         {

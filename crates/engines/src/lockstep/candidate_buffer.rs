@@ -42,7 +42,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         }
     }
 
-    /// Resets the warp for another query. No namesake: a warp has one query there.
+    /// Resets the warp for another query. No namesake: a warp has one query in CUDA.
     pub fn restart(&mut self) {
         self.registers.fill([PADDING; W]);
         (self.buffered, self.max_distance) = (0, f32::INFINITY);
@@ -50,7 +50,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
     }
 
     /// Appends the keys of `lanes` to the buffer until it is full, then merges it; returns the lanes that got
-    /// no slot. `points_seen` is recorded with the merge. No namesake: part of `filter_keys` there.
+    /// no slot. `points_seen` is recorded with the merge. No namesake: part of `filter_keys` in CUDA.
     #[inline(always)]
     pub fn append_keys(&mut self, keys: &Lanes<Key, W>, lanes: u32, points_seen: u32) -> u32 {
         let (mut rest, mut appended) = (lanes, 0);
@@ -68,12 +68,12 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         rest
     }
 
-    /// The k-th element. No namesake: `element` there.
+    /// The k-th element. No namesake: `element` in CUDA.
     pub fn last(&self) -> Key {
         self.element(self.k - 1)
     }
 
-    /// The capacity K. No namesake: a constant there.
+    /// The capacity K. No namesake: a constant in CUDA.
     fn capacity(&self) -> u32 {
         (W * self.registers.len()) as u32
     }
@@ -142,7 +142,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         self.observer.finished();
     }
 
-    /// Pads the empty slots. No namesake: part of `finish` there.
+    /// Pads the empty slots. No namesake: part of `finish` in CUDA.
     fn pad(&mut self) {
         for slot in self.buffered as usize..self.capacity() as usize {
             self.buffer[slot / W][slot % W] = PADDING;
@@ -200,7 +200,7 @@ fn sort_and_merge<const W: usize, O: Observer<W>>(
     }
 }
 
-/// The same with a constant number of registers. No namesake: R is always a constant there.
+/// The same with a constant number of registers. No namesake: R is always a constant in CUDA.
 #[inline(always)]
 fn sort_and_merge_registers<const W: usize, const R: usize>(
     registers: &mut [Lanes<Key, W>],

@@ -62,7 +62,7 @@ pub fn group<const W: usize>(points: &[f32], dims: usize) -> Vec<Coordinates<W>>
 
 /// Squared L2 distances from each lane's point of a group to each of Q queries, which share the loads of the
 /// points. `group` has one row of lanes per dimension. No namesake: `squared_distance` handles one lane's
-/// point there.
+/// point in CUDA.
 #[inline(always)]
 pub fn squared_distances<const W: usize, const Q: usize>(
     group: &[Coordinates<W>],

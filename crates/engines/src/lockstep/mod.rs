@@ -87,7 +87,8 @@ const BLOCK: usize = 32;
 /// per thread in the first chunk .. most queries per block.
 const LARGE_BLOCK: Range<usize> = 96..192;
 
-/// Queries per block, of `queries`. In more than three dimensions this gives threads equal shares.
+/// Queries per block if there are `queries` in all. In more than three dimensions this gives threads equal
+/// shares.
 fn block(queries: usize, dims: usize) -> usize {
     if dims <= 3 {
         return BLOCK;
@@ -291,7 +292,7 @@ mod tests {
     use crate::knn::NONE;
 
     #[test]
-    fn padding_is_nobody() {
+    fn padding_has_no_index_and_infinite_distance() {
         assert_eq!(index_of(PADDING), NONE);
         assert_eq!(distance_of(PADDING), f32::INFINITY);
         assert_eq!([1, 32, 33, 64, 65, 1000, 1024].map(|k| registers_for(k, 32)), [1, 1, 2, 2, 4, 32, 32]);

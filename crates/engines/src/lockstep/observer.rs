@@ -37,7 +37,7 @@ pub trait Observer<const W: usize> {
     fn group(&mut self, _base: u32, _distances: &Lanes<f32, W>, _candidates: u32) {}
 
     /// A candidate lane was assigned a slot and wrote its key there; `None` if the slot is past the end of
-    /// the buffer. No namesake: `appended` handles all lanes at once there.
+    /// the buffer. No namesake: `appended` handles all lanes at once in CUDA.
     #[inline(always)]
     fn slot(&mut self, _lane: u32, _slot: u32, _key: Option<Key>) {}
 

@@ -14,26 +14,25 @@ pub struct Bitonic {
 
 impl Bitonic {
     /// A network for `keys` keys, with one key per thread as long as there are enough threads. No namesake:
-    /// template arguments there.
+    /// template arguments in CUDA.
     pub fn new(keys: usize, threads: usize) -> Self {
         let n = keys.min(threads);
         Self { t: keys / n, n }
     }
 
-    /// Threads that hold `keys` keys: a power of two. No namesake: a loop there.
+    /// Threads that hold `keys` keys: a power of two. No namesake: a loop in CUDA.
     pub fn threads_for(&self, keys: usize) -> usize {
         keys.div_ceil(self.t).next_power_of_two().min(self.n)
     }
 
-    /// A comparator within one thread. No namesake: `exchange` of `cuda/lane.cuh` there.
+    /// A comparator within one thread. No namesake: `exchange` of `cuda/lane.cuh`.
     fn exchange_in_thread(keys: &mut [Key], low: usize, high: usize) {
         let (a, b) = (keys[low], keys[high]);
         keys[low] = a.min(b);
         keys[high] = a.max(b);
     }
 
-    /// Strides `stride`, `stride` / 2, … 1, in a thread. No namesake: `bitonic_merge` of `cuda/lane.cuh`
-    /// there.
+    /// Strides `stride`, `stride` / 2, … 1, in a thread. No namesake: `bitonic_merge` of `cuda/lane.cuh`.
     fn halve_in_thread(keys: &mut [Key], mut stride: usize) {
         while stride > 0 {
             for low in (0..keys.len()).filter(|low| low & stride == 0) {
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rises_and_falls_is_merged() {
+    fn bitonic_sequences_are_merged() {
         for (keys, threads) in [(32, 256), (64, 32), (1024, 256), (2048, 256)] {
             let mut values: Vec<Key> = (0..keys as u64)
                 .map(|at| if at < keys as u64 / 3 { 3 * at } else { 2 * (keys as u64 - at) })

@@ -23,7 +23,7 @@ pub fn threads(capacity: usize) -> usize {
 }
 
 /// Batches of a block in shared memory, one of which is being processed. Wide blocks need fewer, because they
-/// have enough loads in flight. No namesake: a constant there.
+/// have enough loads in flight. No namesake: a constant in CUDA.
 pub const fn stages(threads: usize) -> usize {
     if threads > FEWEST_THREADS { 2 } else { 3 }
 }
@@ -119,7 +119,7 @@ pub(super) fn bound_word(sample: Sample) -> &'static str {
     if sample.is_some() { "sample" } else { "none" }
 }
 
-/// Distances that a thread reads at a time. No namesake: a macro there.
+/// Distances that a thread reads at a time. No namesake: a macro in CUDA.
 pub fn items(parameters: &Parameters) -> usize {
     parameters.number("items").map_or(ITEMS, |items| items as usize)
 }
@@ -137,7 +137,7 @@ pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parame
     super::resolved(parameters, own)
 }
 
-/// The selector. No namesake: an entry point there.
+/// The selector. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let (k, size) = (shape.k, capacity(shape.k));
     let (sample, batch) = (sample_of(shape, parameters, 1), threads(size) * items(parameters));
@@ -164,8 +164,8 @@ pub(super) struct Block {
 }
 
 impl Block {
-    /// A block of `threads` threads with `size` kept keys, the first k of which are the answer, and at most
-    /// as many buffer slots.
+    /// A block of `threads` threads with `size` kept keys and at most `size` buffer slots. The first k kept
+    /// keys are the answer.
     pub(super) fn new(k: usize, size: usize, slots: usize, threads: usize) -> Self {
         Self {
             k,
@@ -235,7 +235,7 @@ fn stream(block: &mut Block, row: &[f32], size: usize) {
     let mut waiting = Vec::new();
     for (number, batch) in row.chunks(size).enumerate() {
         let bound = block.bound;
-        // Most batches have none.
+        // Most batches have no candidate.
         if !batch.iter().fold(false, |any, &distance| any | (distance <= bound)) {
             continue;
         }

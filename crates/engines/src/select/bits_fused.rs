@@ -80,7 +80,7 @@ impl FromPoints for BitsFused {
         4 * QUERIES * POINTS
     }
 
-    /// No namesake: an entry point there.
+    /// No namesake: an entry point in CUDA.
     fn answer(&self, points: &GroupedPoints<WARP>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts)) {
         let mut lists = FusedLists::new(self.k, queries.len());
         let mut windows: [Vec<Lanes<f32, WARP>>; QUERIES] =
@@ -150,7 +150,7 @@ impl FusedLists {
         let mut near = false;
         for (query, distances) in windows.iter().enumerate().take(self.queries) {
             let (distances, bound) = (distances.as_flattened(), distance_of(self.limits[query]));
-            // Most windows have none.
+            // Most windows have no candidate.
             if distances.iter().fold(false, |any, &distance| any | (distance <= bound)) {
                 near = true;
                 for (lane, items) in waiting[query].iter_mut().enumerate() {

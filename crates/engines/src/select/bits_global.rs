@@ -39,7 +39,7 @@ pub fn resolved(sample: Sample, parameters: &Parameters) -> Parameters {
     super::resolved(parameters, [("bound", bound_word(sample).to_owned())])
 }
 
-/// The selector. No namesake: an entry point there.
+/// The selector. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let (k, sample) = (shape.k, sample_of(shape, parameters, 1));
     Selector::new(resolved(sample, parameters), move |row, found| {

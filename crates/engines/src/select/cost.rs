@@ -6,8 +6,8 @@ use crate::knn::{Cost, DeviceKind, Shape, theory};
 /// The most distances in a matrix in a GPU's memory.
 const MATRIX: f64 = (1 << 30) as f64;
 
-/// Adds search work at a device's rate: the rate of a GPU, or of one CPU thread, among which the work is
-/// divided.
+/// Adds search work at a device's rate: that of a GPU, or of one CPU thread, because the work is divided
+/// among threads.
 fn search(cost: Cost, device: DeviceKind, name: &'static str, work: f64, [gpu, thread]: [f64; 2]) -> Cost {
     match device {
         DeviceKind::Gpu => cost.search(name, work, gpu),
@@ -48,15 +48,15 @@ pub fn thread_heap(shape: &Shape, device: DeviceKind) -> Cost {
     let steps = inserts(shape) * (1.0 + shape.k as f64).log2();
     let cost = search(bits(shape, device), device, "heaps", steps, [5e-7, 1e-5]);
     match device {
-        // A thread reads the distances of its row one after the other; as many rows as fit into the matrix
-        // run at a time.
+        // A thread reads the distances of its row one after the other; all rows that fit into the matrix run
+        // at the same time.
         DeviceKind::Gpu => cost.search("rows", shape.n as f64 * (pairs(shape) / MATRIX).max(1.0), 9e-5),
         DeviceKind::Cpu => cost,
     }
 }
 
-/// Distances below the k-th of those before them, over all queries: in random order the i-th is one with
-/// probability k / i.
+/// Estimates the insertions over all queries: in random order, the i-th distance is among the k smallest so
+/// far with probability k / i.
 fn inserts(shape: &Shape) -> f64 {
     theory::expected_candidates(shape.n, shape.k, 0) * shape.q as f64
 }

@@ -64,8 +64,8 @@ pub fn distances_expanded(
     }
 }
 
-/// The number of points found by the expanded form that are not among the nearest, whose last key is `limit`.
-/// `row` holds all distances by the rule.
+/// The number of points found by the expanded form that are not among the nearest by the rule; `limit` is the
+/// key of the last of those. `row` holds all distances by the rule.
 pub fn distances_wrong(found: &[Key], row: &[f32], limit: Key) -> u32 {
     let keys = found
         .iter()
@@ -79,9 +79,9 @@ mod tests {
     use crate::lockstep::PADDING;
 
     #[test]
-    fn what_rounding_takes_is_seen() {
-        // 1,000 from the origin, the squared norms of points a hundredth apart differ by less than f32
-        // resolves.
+    fn expanded_distances_lose_precision() {
+        // At a distance of 1,000 from the origin, f32 cannot resolve the difference between the squared norms
+        // of points 0.01 apart.
         let points: Vec<f32> = (0..100u16).map(|i| 1000.0 + f32::from(i) * 0.01).collect();
         let grouped = GroupedPoints::new(&points, 1);
         let mut row = Vec::new();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn small_whole_numbers_are_right() {
+    fn small_integer_distances_are_exact() {
         let points: Vec<f32> = (0..70u8).flat_map(|i| [f32::from(i % 7), f32::from(i / 7)]).collect();
         let grouped = GroupedPoints::new(&points, 2);
         let mut row = Vec::new();
@@ -109,13 +109,13 @@ mod tests {
     }
 
     #[test]
-    fn a_point_behind_the_last_neighbour_is_wrong() {
+    fn wrong_neighbours_are_counted() {
         let row = [0.5, 0.25, 0.25, 1.0];
         let found = [key_of(0.0, 3), key_of(0.0, 1), key_of(0.1, 2), PADDING];
         assert_eq!(
             distances_wrong(&found, &row, key_of(0.25, 1)),
             2,
-            "of equal distances the first is nearer"
+            "among equal distances the first ranks first"
         );
         assert_eq!(distances_wrong(&found, &row, PADDING), 0);
     }

@@ -36,7 +36,7 @@ pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// Threads per block. No namesake: a constant there.
+/// Threads per block. No namesake: a constant in CUDA.
 pub fn threads(capacity: usize) -> usize {
     if capacity <= 1024 { 128 } else { 256 }
 }
@@ -46,7 +46,7 @@ pub fn resolved(parameters: &Parameters) -> Parameters {
     super::resolved(parameters, [])
 }
 
-/// The selector. No namesake: an entry point there.
+/// The selector. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let k = shape.k;
     Selector::new(resolved(parameters), move |row, found| {
@@ -178,7 +178,7 @@ mod tests {
 
     /// A thread that starts on any diagonal continues like a full merge.
     #[test]
-    fn every_diagonal_meets_the_path() {
+    fn merging_can_start_on_any_diagonal() {
         let a = [1, 4, 5, 8, 11, 17, 19, 20];
         let b = [2, 3, 7, 9, 10, 12, 13, 14];
         let mut all = [a, b].concat();
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn transposition_sorts_every_zero_one_sequence() {
+    fn transposition_sort_sorts_every_zero_one_sequence() {
         for bits in 0..1u32 << KEYS {
             let mut keys: Vec<Key> = (0..KEYS).map(|at| u64::from(bits >> at & 1)).collect();
             Block::transpose(&mut keys);
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn runs_are_merged_in_pairs() {
-        // 127 pairs for a run of 1,024, or 255 for one of 2,048, whatever K is.
+        // 127 pairs for a run of 1,024, or 255 for one of 2,048, for every K.
         for (k, n, merges, pairs) in
             [(1, 1000, 1, 127), (128, 2049, 3, 381), (1024, 1024, 1, 127), (2048, 2049, 2, 510)]
         {

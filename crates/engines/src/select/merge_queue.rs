@@ -94,7 +94,7 @@ pub fn resolved(k: usize, parameters: &Parameters) -> (Sizes, Parameters) {
     (sizes, super::resolved(parameters, own))
 }
 
-/// The selector. No namesake: an entry point there.
+/// The selector. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let (k, (sizes, parameters)) = (shape.k, resolved(shape.k, parameters));
     Selector::new(parameters, move |row, found| {
@@ -122,7 +122,8 @@ impl Queue {
         Self { levels, buffer: Vec::with_capacity(sizes.buffer), sizes, counts: Counts::default() }
     }
 
-    /// Candidates must be below this distance: a later point as far as the k-th comes after it.
+    /// Candidates must be below this distance: at the same distance as the k-th, a later point ranks after
+    /// it.
     fn bound(&self) -> f32 {
         distance_of(self.levels[0])
     }
@@ -144,7 +145,8 @@ impl Queue {
         }
     }
 
-    /// Empties the buffer. If sorted, its smallest keys are at its end; otherwise its latest.
+    /// Empties the buffer from its end, which has the smallest keys if it is sorted, and otherwise the
+    /// latest.
     fn flush(&mut self) {
         let mut start = 0;
         let mut buffer = std::mem::take(&mut self.buffer);
@@ -201,8 +203,8 @@ impl Queue {
     }
 }
 
-/// Reads a row. Most batches have no candidate, so a whole batch is tested first, and only the others group
-/// by group.
+/// Reads a row. Most batches have no candidate, so each batch is first tested as a whole, and only those with
+/// candidates are read group by group.
 fn stream_groups(queue: &mut Queue, row: &[f32]) {
     const BATCH: usize = GROUPS * WARP;
     for (number, batch) in row.chunks(BATCH).enumerate() {
@@ -242,7 +244,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keeps_the_smallest(
+        fn merge_queue_keeps_the_k_smallest(
             row in proptest::collection::vec(0u16..500, 1..900),
             k in 1usize..200,
             level in prop::sample::select(vec!["8", "16", "32"]),
@@ -266,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_sorted_buffer_saves_inserts() {
-        // Each distance is below all before it: without a buffer, all are inserted.
+        // Distances descend: without a buffer, all are inserted.
         let row: Vec<f32> = (0..4096u16).rev().map(f32::from).collect();
         let counts = |buffer| {
             let mut queue = Queue::new(32, made(32, "16", buffer));

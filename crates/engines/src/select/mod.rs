@@ -213,8 +213,7 @@ pub trait HeapObserver {
     /// Every lane read its distance to a point, the same for all.
     fn read(&mut self, point: u32, distances: &[f32]);
 
-    /// The lanes whose distance is below their root replace the root by it; the others wait until these have
-    /// inserted it.
+    /// The lanes whose distance is below their root insert it in place of the root. The other lanes wait.
     fn branched(&mut self, lanes: u32);
 
     /// A round of sifting by the lanes still active: for each lane whose key moved, the lane and the new

@@ -4,7 +4,7 @@
 //!
 //! Twin of `cuda/select/multi_pass.cuh`. A [`Partition`] defines the buckets: digits (`radix_select.rs`) or
 //! splitters from a sample (`sample_select.rs`). Distances are compared by their bits, so that a bucket is a
-//! range of integers, and equal distances are a range of one.
+//! range of integers, and equal distances are a range of one integer.
 
 use super::sort::sort_row;
 use super::{Counts, DISTANCES, PassObserver, Selector, TIMED, value_of};
@@ -23,7 +23,7 @@ pub static MEASURES: [Measure; 4] = [
     Measure {
         name: "bucket",
         unit: ["distance", "distances"],
-        help: "Distances in the last bucket of the k-th, which were sorted, all equal, or all selected.",
+        help: "Size of the last bucket with the k-th; its distances were sorted, equal, or all selected.",
         theory: None,
         worst_case: Some(|shape| shape.n as f64),
     },
@@ -98,13 +98,13 @@ pub trait Partition: Sized {
     /// Divides a source's distances in a range into about 2^bits buckets, in pass `pass`.
     fn new(source: &[Key], range: &Range, bits: u32, pass: usize) -> Self;
 
-    /// The number of buckets. No namesake: a method of each partition there.
+    /// The number of buckets. No namesake: a method of each partition in CUDA.
     fn buckets(&self) -> usize;
 
-    /// The bucket of a distance in the range. No namesake: a method of each partition there.
+    /// The bucket of a distance in the range. No namesake: a method of each partition in CUDA.
     fn bucket_of(&self, bits: u32) -> usize;
 
-    /// The bounds of a bucket of `range`. No namesake: a method of each partition there.
+    /// The bounds of a bucket of `range`. No namesake: a method of each partition in CUDA.
     fn range_of(&self, bucket: usize, range: &Range) -> Range;
 }
 
@@ -114,13 +114,13 @@ struct Limit {
     equal: usize,
 }
 
-/// The bits of a key's distance. No namesake: distances and positions are separate there.
+/// The bits of a key's distance. No namesake: distances and positions are separate in CUDA.
 pub fn bits_of(key: Key) -> u32 {
     distance_of(key).to_bits()
 }
 
 /// The selector, given the logarithm of the number of buckets and the resolved parameters. No namesake: an
-/// entry point there.
+/// entry point in CUDA.
 pub fn selector<P: Partition>(shape: &Shape, (bits, parameters): (u32, Parameters)) -> Selector {
     let (k, moves_positions) = (shape.k, parameters.get(STAGES.name) == Some("1"));
     let selector = Selector::new(parameters, move |row, found| {
@@ -178,12 +178,13 @@ fn select_row<P: Partition>(
 }
 
 /// A selection for a lesson, in two stages, that never sorts to find the k-th distance: its neighbours by
-/// position, and its counts. No namesake: an entry point there.
+/// position, and its counts. No namesake: an entry point in CUDA.
 pub fn watch<P: Partition>(row: &[f32], k: usize, bits: u32, observer: &mut impl PassObserver) -> Counts {
     select_watched::<P>(row, k, bits, 1, false, &mut Vec::new(), observer)
 }
 
-/// Selects with an observer, sorting ranges of up to `few` distances. No namesake: a template argument there.
+/// Selects with an observer, sorting ranges of up to `few` distances. No namesake: a template argument in
+/// CUDA.
 fn select_watched<P: Partition>(
     row: &[f32],
     k: usize,
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn any_k_of_any_row_is_found() {
+    fn every_k_is_selected_from_every_distribution() {
         for n in [1, 2, 31, 1000, 1024, 1025, 5000, 40_000] {
             for k in [1, 2, n / 3, n / 2, n - 1, n, n + 5] {
                 check(&scattered(n), (k as usize).max(1));
@@ -299,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_divides_better_than_digits_that_are_alike() {
+    fn samples_split_better_than_similar_digits() {
         // All distances have the same exponent, and so the same first digits.
         let row: Vec<f32> = scattered(40_000).iter().map(|distance| 1.0 + distance / 1e3).collect();
         let [digits, _, splitters, in_two_stages] = check(&row, 20_000);
@@ -310,9 +311,9 @@ mod tests {
     }
 
     #[test]
-    fn what_misleads_samples_is_divided_evenly() {
-        // The largest distances are where the sample looks. The row is left as it is, and the next pass finds
-        // no sample in the range.
+    fn biased_samples_fall_back_to_even_splits() {
+        // The largest distances are at the sampled positions. The first pass leaves the row unchanged, and
+        // the next one finds no sample in the range.
         let mut row = scattered(1 << 16);
         let stretch = row.len() / FEW;
         for number in 0..FEW {
@@ -324,8 +325,8 @@ mod tests {
     }
 
     #[test]
-    fn passes_end_even_where_distances_double() {
-        // From the smallest to the largest: each range has as many distances as all below it.
+    fn passes_terminate_on_exponential_distances() {
+        // The bits of distinct distances double from each to the next.
         let row: Vec<f32> = (0..20_000u32).map(|at| f32::from_bits(0x7f00_0000 >> (at % 29))).collect();
         for k in [1, 700, 5000, 19_999] {
             let counts = check(&row, k);

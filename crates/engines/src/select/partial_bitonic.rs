@@ -31,13 +31,9 @@ pub static MEASURES: [Measure; 4] = [
     Measure::new(
         "shuffled",
         ["shuffled layer", "shuffled layers"],
-        "Those layers that exchange between lanes of a warp, by shuffle.",
+        "Layers that exchange between lanes of a warp, by shuffle.",
     ),
-    Measure::new(
-        "shared",
-        ["shared layer", "shared layers"],
-        "Those layers that exchange through shared memory.",
-    ),
+    Measure::new("shared", ["shared layer", "shared layers"], "Layers that exchange through shared memory."),
 ];
 
 /// The selector's parameters.
@@ -67,17 +63,17 @@ pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// Keys per thread if K keys are sorted in registers. No namesake: a constant there.
+/// Keys per thread if K keys are sorted in registers. No namesake: a constant in CUDA.
 fn keys_of_thread(capacity: usize) -> usize {
     (capacity / WARP).min(KEYS)
 }
 
-/// Teams per block. No namesake: a constant there.
+/// Teams per block. No namesake: a constant in CUDA.
 fn teams(capacity: usize, storage: Storage) -> usize {
     if storage == Storage::Registers && capacity / keys_of_thread(capacity) == WARP { TEAMS } else { 1 }
 }
 
-/// Threads per block. No namesake: a constant there.
+/// Threads per block. No namesake: a constant in CUDA.
 pub fn threads(capacity: usize, storage: Storage) -> usize {
     match storage {
         Storage::Registers => capacity / keys_of_thread(capacity) * teams(capacity, storage),
@@ -107,7 +103,7 @@ fn merge_layers(keys: usize, below: usize) -> u32 {
     keys.min(below).ilog2()
 }
 
-/// The selector. No namesake: an entry point there.
+/// The selector. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let (k, (storage, parameters)) = (shape.k, resolved(parameters));
     Selector::new(parameters, move |row, found| {
@@ -232,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn layers_are_those_of_the_network() {
+    fn layer_counts_match_the_network() {
         assert_eq!((sort_layers(1024, 1024), merge_layers(1024, 1024)), (55, 10));
         // Sizes 2, 4 and 8 have strides below 4 in 1, 2 and 2 layers.
         assert_eq!(
@@ -244,7 +240,7 @@ mod tests {
     /// A row's counts depend only on its length: here two chunks, and three merges of teams if there are
     /// four.
     #[test]
-    fn each_storage_counts_its_layers() {
+    fn layer_counts_depend_on_storage() {
         let row: Vec<f32> = (0..200u16).map(|at| f32::from(at * 37 % 101)).collect();
         let shape = Shape { n: row.len(), q: 1, d: 1, k: 100 };
         let of = |storage: &str| {

@@ -24,7 +24,7 @@ pub fn resolved(parameters: &Parameters) -> (u32, Parameters) {
     (bits, multi_pass::resolved(parameters, ("bits", bits.to_string())))
 }
 
-/// The selector. No namesake: a template instance there.
+/// The selector. No namesake: a template instance in CUDA.
 pub fn radix_select(shape: &Shape, parameters: &Parameters) -> Selector {
     multi_pass::selector::<Digits>(shape, resolved(parameters))
 }

@@ -59,7 +59,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn keys_are_sorted(power in 0u32..9, seed in proptest::collection::vec(0u64..300, 256)) {
+        fn runs_are_sorted(power in 0u32..9, seed in proptest::collection::vec(0u64..300, 256)) {
             let mut keys = seed[..1 << power].to_vec();
             let mut expected = keys.clone();
             sort_run(&mut keys);
@@ -69,7 +69,7 @@ mod tests {
 
         /// A run is merged with one of the same or twice the length, and the keys before and after them stay.
         #[test]
-        fn runs_are_merged(
+        fn adjacent_runs_are_merged(
             power in 0u32..7,
             is_half in any::<bool>(),
             seed in proptest::collection::vec(0u64..300, 256),

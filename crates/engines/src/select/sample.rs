@@ -1,8 +1,8 @@
 //! An upper bound for the k-th distance from a sample of a row.
 //!
-//! Twin of `cuda/select/sample.cuh`. The sample is the minima of groups of distances. The bound is, up to its
-//! last bits, the smallest number that `rank` of the minima do not exceed. It is a guess, which is checked
-//! afterwards. This is not in Hanák 2023.
+//! Twin of `cuda/select/sample.cuh`. The sample is the minima of groups of distances. The bound is the
+//! minimum of rank `rank`, with its last bits rounded up. It is a guess, which is checked afterwards. This is
+//! not in Hanák 2023.
 
 /// Candidates for the number of distances per group.
 const GROUPS: [usize; 4] = [8, 16, 32, 64];
@@ -36,7 +36,7 @@ impl Sample {
         // A merge takes the same time whether its buffer is full or not. Some rows have more candidates than
         // average.
         let merging = |candidates: f64| (MERGE_COST + KEY_COST * size) * (1.15 * candidates / size).ceil();
-        // Without a sample, about as many candidates as §4.1.6 bounds.
+        // Without a sample, the number of candidates is about the bound of §4.1.6.
         let without = merging(k_f * (1.0 + (n_f / parts as f64 / k_f).max(1.0).ln())) * parts as f64;
         let with = |(minima, group): (usize, usize)| {
             let sampled = (minima * group) as f64;
@@ -55,7 +55,7 @@ impl Sample {
         worth.min_by(|a, b| a.1.total_cmp(&b.1)).map_or_else(Self::default, |(sample, _)| sample)
     }
 
-    /// Whether there is a sample. No namesake: a comparison there.
+    /// Whether there is a sample. No namesake: a comparison in CUDA.
     pub fn is_some(self) -> bool {
         self.rank > 0
     }
@@ -66,7 +66,7 @@ fn sampled_minimum(row: &[f32], sample: Sample, number: usize) -> u32 {
     row[first..first + sample.group].iter().copied().fold(f32::INFINITY, f32::min).to_bits()
 }
 
-/// A number that at most `rank` of the sample's minima are below, rounded up: candidates are less.
+/// The `rank`-th smallest of the sample's minima, rounded up. Candidates are below it.
 pub fn sampled_bound(row: &[f32], sample: Sample) -> f32 {
     let mut minima: Vec<u32> =
         (0..sample.minima).map(|number| sampled_minimum(row, sample, number)).collect();
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_bound_is_above_as_many_minima_as_its_rank() {
+    fn bound_exceeds_as_many_minima_as_its_rank() {
         let row: Vec<f32> =
             (0..100_000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 8) as f32 / 1e6).collect();
         for (minima, rank) in [(256, 1), (256, 100), (1024, 1024), (2048, 37)] {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn few_points_and_few_neighbours_are_not_sampled() {
+    fn small_problems_are_not_sampled() {
         assert!(
             !Sample::new(1000, 10, 1).is_some()
                 && !Sample::new(4000, 2048, 1).is_some()

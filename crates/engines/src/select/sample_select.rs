@@ -2,8 +2,8 @@
 //! and Anzt 2020; Hanák 2023, §3.7.1, §4.3).
 //!
 //! Twin of `cuda/select/sample_select.cuh`. A distance's bucket is found in an implicit search tree.
-//! Distances equal to a splitter have their own bucket. So a range of one value is found as such, and each
-//! pass excludes what it has sampled.
+//! Distances equal to a splitter have their own bucket. So a range with a single value is recognised, and
+//! each pass excludes the values that it has sampled.
 
 use super::Selector;
 use super::multi_pass::{self, FEW, Partition, Range, bits_of};
@@ -15,8 +15,8 @@ pub const MOST_BUCKETS: usize = 256;
 
 const DEFAULT_BUCKETS: u32 = 128;
 
-/// From this pass on, splitters divide the range of bits evenly: data that misled the sample that often could
-/// do so forever.
+/// From this pass on, splitters divide the range of bits evenly: data that misled the sample this often might
+/// mislead it in every pass.
 const SAMPLED_PASSES: usize = 4;
 
 /// The selector's parameters.
@@ -33,7 +33,7 @@ pub fn resolved(parameters: &Parameters) -> (u32, Parameters) {
     (buckets.ilog2(), multi_pass::resolved(parameters, ("buckets", buckets.to_string())))
 }
 
-/// The selector. No namesake: a template instance there.
+/// The selector. No namesake: a template instance in CUDA.
 pub fn sample_select(shape: &Shape, parameters: &Parameters) -> Selector {
     multi_pass::selector::<Splitters>(shape, resolved(parameters))
 }
@@ -123,7 +123,7 @@ mod tests {
     use crate::lockstep::key_of;
 
     #[test]
-    fn buckets_ascend_and_splitters_have_their_own() {
+    fn buckets_ascend_and_splitters_get_separate_buckets() {
         let source: Vec<Key> = (0..5000).map(|at| key_of((at * 7919 % 5000) as f32, at)).collect();
         let range = Range { low: 0, high: 1 << 31, rank: 1, size: source.len() };
         for (depth, pass) in [(4, 0), (7, 0), (8, 3), (7, 4)] {

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn shuffles_change_nothing() {
+    fn shuffles_do_not_change_the_result() {
         for size in [32, 128, 2048] {
             let mut keys: Vec<Key> =
                 (0..size as u64).map(|at| at.wrapping_mul(6_364_136_223_846_793_005) >> 50).collect();

@@ -47,7 +47,7 @@ pub fn resolved(parameters: &Parameters) -> Parameters {
     super::resolved(parameters, [("by", value_of(parameters, "by", "segmented"))])
 }
 
-/// The selector. No namesake: an entry point there.
+/// The selector. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let k = shape.k;
     let selector = Selector::new(resolved(parameters), move |row, found| {
@@ -68,7 +68,7 @@ fn counts_of(n: usize, k: usize) -> Counts {
     [SORT_PASSES as u32, read, written, 0, 0, 0, 0, 0]
 }
 
-/// No namesake: a function of the tile there.
+/// No namesake: a function of the tile in CUDA.
 fn digit_of(key: Key, pass: usize) -> usize {
     (distance_of(key).to_bits() >> (pass as u32 * SORT_BITS)) as usize & (DIGITS - 1)
 }
@@ -117,7 +117,7 @@ mod tests {
     use crate::lockstep::index_of;
 
     #[test]
-    fn equal_distances_stay_in_order() {
+    fn sort_is_stable() {
         let mut keys: Vec<Key> =
             (0..5000).map(|at| key_of([3.5, 0.0, 1e-30, 3.5, 1e30][at as usize * 7 % 5], at)).collect();
         let mut expected = keys.clone();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_that_no_number_holds_are_the_largest() {
+    fn overflowing_counts_saturate() {
         assert_eq!(counts_of(1000, 10), [4, 5000, 3010, 0, 0, 0, 0, 0]);
         assert_eq!(counts_of(10, 1000), [4, 50, 40, 0, 0, 0, 0, 0]);
         assert_eq!(counts_of(u32::MAX as usize, 1)[1..3], [u32::MAX; 2]);

@@ -43,7 +43,7 @@ pub fn resolved(k: usize, parameters: &Parameters) -> (bool, Parameters) {
     (in_shared, super::resolved(parameters, own))
 }
 
-/// The selector. No namesake: an entry point there.
+/// The selector. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let k = shape.k;
     Selector::new(resolved(k, parameters).1, move |row, found| thread_heap(row, k, found))
@@ -129,13 +129,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_below_the_root_is_inserted() {
+    fn keys_below_the_root_are_inserted() {
         let mut found = Vec::new();
         let rising: Vec<f32> = (0..100u8).map(f32::from).collect();
         let counts = thread_heap(&rising, 7, &mut found);
         assert_eq!(counts[0], 7, "then all are above");
         assert!(found.iter().map(|&key| distance_of(key)).eq(rising[..7].iter().copied()));
-        // Each of the others is sifted below all existing keys: to a leaf of a heap of three levels.
+        // Each later key is sifted below all existing keys: to a leaf of a heap of three levels.
         let falling: Vec<f32> = rising.into_iter().rev().collect();
         assert_eq!(thread_heap(&falling, 7, &mut found)[..2], [100, 200]);
         // Among equal keys the first ones stay.

@@ -53,7 +53,7 @@ pub fn block_select_warps(capacity: usize) -> usize {
     if capacity <= FEW { WARPS } else { WARPS / 2 }
 }
 
-/// Default number of keys in a lane's queue, the same as in Faiss. No namesake: a macro there.
+/// Default number of keys in a lane's queue, the same as in Faiss. No namesake: a macro in CUDA.
 pub fn default_queue(k: usize) -> usize {
     match capacity(k) {
         32 => 2,
@@ -69,7 +69,7 @@ pub fn resolved(k: usize, parameters: &Parameters) -> (usize, Parameters) {
     (queue, super::resolved(parameters, [("queue", queue.to_string())]))
 }
 
-/// The selector; with several warps, block select. No namesake: an entry point there.
+/// The selector; with several warps, block select. No namesake: an entry point in CUDA.
 pub fn selector(shape: &Shape, parameters: &Parameters, of_block: usize) -> Selector {
     let (k, (queue, parameters)) = (shape.k, resolved(shape.k, parameters));
     Selector::new(parameters, move |row, found| {
@@ -93,13 +93,13 @@ pub fn selector(shape: &Shape, parameters: &Parameters, of_block: usize) -> Sele
     })
 }
 
-/// Block select. No namesake: an entry point there.
+/// Block select. No namesake: an entry point in CUDA.
 pub fn block_selector(shape: &Shape, parameters: &Parameters) -> Selector {
     selector(shape, parameters, block_select_warps(capacity(shape.k)))
 }
 
-/// A search by a warp of W lanes for a lesson: its observer and its counts. No namesake: an entry point
-/// there.
+/// A search by a warp of W lanes for a lesson: its observer and its counts. No namesake: an entry point in
+/// CUDA.
 pub fn watch<const W: usize, O: Observer<W>>(
     row: &[f32],
     k: usize,

@@ -41,7 +41,7 @@ pub struct Margins {
 /// Below this length, the centre of a ball around unit vectors does not give a direction.
 const SHORTEST_AXIS: f64 = 1e-3;
 
-/// More than the error by which the cosine of a difference of angles may be too small.
+/// Upper bound on how much too small the computed cosine of a difference of angles may be.
 const COSINE: f64 = 1.0 / (1u64 << 48) as f64;
 
 impl Margins {
@@ -78,7 +78,7 @@ impl Sphere {
         let margins = Margins::new(metric, centre.len());
         if metric == Metric::L2 {
             let farthest = points.map(|point| squared_distance(point, &centre)).fold(0.0, f64::max);
-            // Scaled up by as much as a computed distance may be too small.
+            // Scaled up, because a computed distance may be too small.
             return Self { centre, reach: farthest.sqrt() * (2.0 - margins.centre), norm: 0.0 };
         }
         let mut centre = centre;
@@ -291,7 +291,7 @@ mod tests {
         /// The proof of docs/step.md as a property: no point of a cluster is nearer than its bound, by the
         /// rule.
         #[test]
-        fn no_point_is_nearer_than_its_ball((points, query) in cluster(), method in method()) {
+        fn ball_bound_is_a_lower_bound((points, query) in cluster(), method in method()) {
             let bound = bound(Metric::L2, method, &points, &query);
             for point in &points {
                 prop_assert!(
@@ -304,7 +304,7 @@ mod tests {
 
         /// The same for directions, in wide and narrow cones.
         #[test]
-        fn no_point_is_nearer_than_its_cone((points, query) in cluster(), method in method()) {
+        fn cone_bound_is_a_lower_bound((points, query) in cluster(), method in method()) {
             let points: Vec<Vec<f32>> = points.iter().filter_map(|point| unit(point)).collect();
             let Some(query) = unit(&query) else { return Ok(()) };
             prop_assume!(!points.is_empty());
@@ -321,7 +321,7 @@ mod tests {
 
     /// Bounds are tight: for a single point, nearly its own distance.
     #[test]
-    fn bounds_are_close() {
+    fn bounds_are_tight() {
         for method in [Method::Naive, Method::Ritter, Method::Exact] {
             let alone = bound(Metric::L2, method, &[vec![1e6, 2.0]], &[1e6 + 3.0, 6.0]);
             assert!((24.999..=25.0).contains(&alone), "{alone}");
@@ -335,14 +335,14 @@ mod tests {
     }
 
     #[test]
-    fn points_all_around_have_a_bound_of_nothing() {
+    fn surrounding_points_have_a_zero_bound() {
         let points: Vec<Vec<f32>> =
             [[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]].map(|point| point.to_vec()).to_vec();
         assert_eq!(bound(Metric::Angular, Method::Exact, &points, &[0.6, 0.8]), 0.0);
     }
 
     #[test]
-    fn rounding_is_down() {
+    fn round_down_never_exceeds_the_value() {
         assert_eq!(
             (round_down(0.1), round_down(-1.0), round_down(f64::NAN), round_down(1.0)),
             (0.1f32.next_down(), 0.0, 0.0, 1.0)

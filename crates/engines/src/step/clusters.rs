@@ -13,7 +13,7 @@ use crate::lockstep::distance::Coordinates;
 /// Groups per work item.
 const PART: usize = 256;
 
-/// The parameters that determine clusters, besides the points.
+/// The parameters that, together with the points, determine the clusters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clustering {
     /// The most clusters.
@@ -111,7 +111,7 @@ mod tests {
     use crate::testing::{problem, scattered};
 
     #[test]
-    fn every_point_is_in_its_cluster_once_and_clusters_are_in_the_order_of_their_first() {
+    fn clusters_partition_the_points_in_order() {
         let (n, dims) = (1000, 3);
         let problem = problem(dims, scattered(n, dims), vec![0], 1);
         let assigned: Vec<u32> =

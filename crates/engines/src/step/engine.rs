@@ -26,7 +26,7 @@ use crate::progress::{Progress, Silent};
 /// The registry's row for `step`.
 pub static STEP: Descriptor = INDEXED;
 
-/// The row, most of which `step-exhaustive` shares.
+/// The row of `step`, from which that of `step-exhaustive` differs in a few fields.
 const INDEXED: Descriptor = Descriptor {
     group: Group::Indexed,
     about: "STEP: sorts clusters of points for each query, visits the nearest and prunes the rest; from 16 \
@@ -79,28 +79,28 @@ pub static STEP_EXHAUSTIVE: Descriptor = Descriptor {
 
 const CLUSTERS: Parameter = Parameter {
     name: "clusters",
-    help: "The most clusters that points are divided into.",
+    help: "Maximum number of clusters.",
     values: Values::Numbers(1..=2048),
     default: "one per 128 points, at most 512; 2048 if all distances are computed",
 };
 
 const ITERATIONS: Parameter = Parameter {
     name: "iterations",
-    help: "The most iterations of k-means; it stops when no point changes its cluster.",
+    help: "Maximum number of k-means iterations; stops early when no point changes its cluster.",
     values: Values::Numbers(0..=1000),
     default: "50",
 };
 
 const SPHERES: Parameter = Parameter {
     name: "spheres",
-    help: "How clusters' bounding spheres are computed.",
+    help: "Method for the clusters' bounding spheres.",
     values: Values::Words(&Method::WORDS),
     default: "exact",
 };
 
 const SWITCH: Parameter = Parameter {
     name: "switch",
-    help: "Number of dimensions from which on all distances are computed, as in step-exhaustive.",
+    help: "Minimum number of dimensions for computing all distances, as in step-exhaustive.",
     values: Values::Numbers(1..=1024),
     default: "16",
 };
@@ -270,10 +270,10 @@ impl Searcher for Step {
     }
 }
 
-/// Clusters in the paper's experiments: with an index (p, §6.1) …
+/// Number of clusters in the paper's experiments with an index (p, §6.1).
 pub const MOST_CLUSTERS: usize = 512;
 
-/// … and without.
+/// Number of clusters in the paper's experiments without an index.
 pub const EXHAUSTIVE_CLUSTERS: usize = 2048;
 
 /// Points per cluster if there are too few points for that many clusters. From the paper's default case:
@@ -283,7 +283,7 @@ pub const POINTS_IN_CLUSTER: usize = 128;
 /// The most iterations of Lloyd's algorithm in the paper's experiments (a, §7).
 pub const MOST_ITERATIONS: usize = 50;
 
-/// The number of dimensions from which on distances are computed without an index (d_t, §4.4).
+/// With at least this many dimensions, distances are computed without an index (d_t, §4.4).
 pub const SWITCH_DIMS: usize = 16;
 
 /// How a problem is answered.

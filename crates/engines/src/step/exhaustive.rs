@@ -36,7 +36,7 @@ impl Source for Stored<'_> {
         (self.first_group(entry) + self.groups_in_cluster).min(self.distances.len())
     }
 
-    /// The nearest point; the others have greater keys.
+    /// The entry is the key of the nearest point; all others have greater keys.
     #[inline(always)]
     fn least(&self, entry: Key) -> Key {
         entry
@@ -96,7 +96,7 @@ fn minima(distances: &[Lanes<f32, WARP>], n: usize, groups_in_cluster: usize, or
 }
 
 /// Answers each query from all distances; calls `done` with the state when its neighbours are found. No
-/// namesake: one kernel per step there.
+/// namesake: one kernel per step in CUDA.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",

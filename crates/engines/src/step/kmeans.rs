@@ -132,7 +132,7 @@ pub fn first_seed(n: usize) -> u32 {
 
 /// k-means++: the first point at random, and each further one with a probability proportional to its squared
 /// distance from the nearest seed. Returns fewer than requested if all points coincide with seeds. No
-/// namesake: one kernel per step there.
+/// namesake: one kernel per step in CUDA.
 fn seeds(
     points: &GroupedPoints<WARP>,
     rows: &[f32],
@@ -251,7 +251,7 @@ fn nearest_centre(centres: &GroupedPoints<WARP>, point: &[f32]) -> u32 {
 }
 
 /// For each cluster, the sums of its points' cells, axis by axis, then the number of points. No namesake:
-/// atomic additions there.
+/// atomic additions in CUDA.
 fn sums(scale: &Scale, rows: &[f32], dims: usize, assigned: &[u32], clusters: usize) -> Vec<u64> {
     let none = || vec![0u64; clusters * (dims + 1)];
     let add = |mut sums: Vec<u64>, (assigned, rows): (&[u32], &[f32])| {
@@ -278,7 +278,7 @@ mod tests {
     use crate::testing::{problem, scattered};
 
     #[test]
-    fn clusters_are_the_same_again_and_by_any_number_of_threads() {
+    fn kmeans_is_deterministic_for_any_thread_count() {
         let problem = problem(3, scattered(5000, 3), vec![0], 1);
         let all = kmeans(&problem, 40, 50, &Silent).unwrap();
         let alone = rayon::ThreadPoolBuilder::new()
@@ -292,7 +292,7 @@ mod tests {
 
     /// Four distant piles: k-means++ puts a seed into each.
     #[test]
-    fn piles_become_clusters() {
+    fn separated_groups_become_clusters() {
         let values = (0..400)
             .flat_map(|i| [f64::from(i % 2) * 1000.0 + f64::from(i % 7), f64::from(i / 2 % 2) * 1000.0])
             .collect();
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_points_are_one_cluster_and_few_places_as_many() {
+    fn clusters_never_outnumber_distinct_points() {
         assert!(
             kmeans(&problem(2, vec![7.0; 2000], vec![0], 1), 30, 50, &Silent)
                 .unwrap()
@@ -319,7 +319,7 @@ mod tests {
 
     /// Lloyd's iterations never increase the sum of squared distances.
     #[test]
-    fn iterations_improve_the_clusters() {
+    fn iterations_reduce_the_squared_distances() {
         let (n, dims) = (3000, 2);
         let values = scattered(n, dims);
         let problem = problem(dims, values.clone(), vec![0], 1);
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_of_the_points() {
+    fn means_are_averages_of_the_points() {
         let scale = Scale::new(&[[-5.0, 3.0], [2.0, 2.0]], 1000);
         let values = [-5.0f32, 3.0, 0.25, -1.5];
         let sum = values.iter().map(|&value| scale.cell(0, value)).sum();

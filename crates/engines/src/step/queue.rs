@@ -50,19 +50,19 @@ impl Queue {
         }
     }
 
-    /// Free slots of the queue. No namesake: not needed there.
+    /// Free slots of the queue. No namesake: not needed in CUDA.
     #[inline(always)]
     pub fn free(&self) -> usize {
         CANDIDATES - self.queued
     }
 
-    /// Resets the queue for another query. No namesake: a warp has one query there.
+    /// Resets the queue for another query. No namesake: a warp has one query in CUDA.
     pub fn restart(&mut self) {
         self.registers.fill([PADDING; WARP]);
         (self.queued, self.last, self.candidates, self.merges) = (0, PADDING, 0, 0);
     }
 
-    /// Starts with sorted keys, as many as fit (§4.4).
+    /// Starts with the first sorted keys that fit (§4.4).
     pub fn begin_with(&mut self, sorted: &[Key]) {
         let per_lane = self.registers.len();
         for (i, &key) in sorted.iter().enumerate().take(WARP * per_lane) {
@@ -110,13 +110,13 @@ impl Queue {
         self.merges += 1;
     }
 
-    /// Element i of the result, 0-based. No namesake: a method of the sorted keys there.
+    /// Element i of the result, 0-based. No namesake: a method of the sorted keys in CUDA.
     fn element(&self, i: usize) -> Key {
         let per_lane = self.registers.len();
         self.registers[i % per_lane][i / per_lane]
     }
 
-    /// The first k elements: position and squared distance, nearest first. No namesake: `write` there.
+    /// The first k elements: position and squared distance, nearest first. No namesake: `write` in CUDA.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         (0..self.k).map(|i| self.element(i)).map(|key| (index_of(key), distance_of(key)))
     }
@@ -139,7 +139,7 @@ fn sort_and_merge(registers: &mut [Lanes<Key, WARP>], queue: &mut Registers<WARP
     }
 }
 
-/// The same with a constant number of registers. No namesake: R is always a constant there.
+/// The same with a constant number of registers. No namesake: R is always a constant in CUDA.
 #[inline(always)]
 fn sort_and_merge_registers<const R: usize>(
     registers: &mut [Lanes<Key, WARP>],
@@ -169,7 +169,7 @@ mod tests {
     proptest! {
         /// For any input in any order, the result is the k smallest keys.
         #[test]
-        fn the_k_smallest_are_kept(
+        fn queue_keeps_the_k_smallest(
             distances in prop::collection::vec(0u32..300, 1..2000),
             k in 1usize..=1024,
             sorted in any::<bool>(),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn sorted_keys_to_begin_with_are_the_result() {
+    fn queue_accepts_sorted_initial_keys() {
         let sorted: Vec<Key> = (0..200).map(|position| key_of(position as f32, position)).collect();
         let mut queue = Queue::new(100);
         queue.begin_with(&sorted);

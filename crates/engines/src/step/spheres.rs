@@ -167,7 +167,7 @@ struct Ball<'a> {
     /// For each point: centre and squared radius of the sphere through it and the previous ones.
     spheres: Vec<(Vec<f64>, f64)>,
     origin: usize,
-    /// Of the sphere after the last addition; removing points does not change it.
+    /// Centre of the sphere after the last addition; removing points does not change it.
     centre: Vec<f64>,
     squared_radius: f64,
     pushes: usize,
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_method_finds_spheres_that_are_known() {
+    fn exact_method_finds_known_spheres() {
         let cases: [(usize, Vec<f64>, Vec<f64>, f64); 6] = [
             (2, vec![3.0, 4.0], vec![3.0, 4.0], 0.0),
             (2, vec![0.0, 0.0, 2.0, 0.0], vec![1.0, 0.0], 1.0),
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn points_that_span_nothing_have_spheres() {
+    fn degenerate_point_sets_have_spheres() {
         for (dims, values) in [
             (3, vec![2.5; 30]),
             (3, (0..40).flat_map(|i| [f64::from(i), 2.0 * f64::from(i), 0.0]).collect::<Vec<_>>()),
@@ -299,7 +299,7 @@ mod tests {
     /// The smallest ball of points on the unit sphere and their smallest cone share an axis: here a cone
     /// around a known axis.
     #[test]
-    fn cones_have_the_axis_of_the_ball() {
+    fn smallest_ball_and_cone_share_an_axis() {
         let (cos, sin) = (0.8f64, 0.6f64);
         let values: Vec<f64> = (0..9)
             .flat_map(|i| [cos, sin * (0.7 * f64::from(i)).cos(), sin * (0.7 * f64::from(i)).sin()])
@@ -317,7 +317,7 @@ mod tests {
         /// The smallest sphere is no larger than the others, which are less than twice as large; it cannot
         /// shrink towards any point.
         #[test]
-        fn the_exact_sphere_is_the_smallest(
+        fn exact_sphere_is_the_smallest(
             (dims, values) in (1usize..9)
                 .prop_flat_map(|dims| (Just(dims), prop::collection::vec(-100i32..100, dims..dims * 40))),
         ) {

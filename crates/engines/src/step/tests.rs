@@ -7,7 +7,7 @@ use crate::progress::Silent;
 use crate::testing::{of_metric, problem, scattered, search};
 
 #[test]
-fn equal_points_are_not_all_looked_at() {
+fn equal_points_do_not_force_a_full_scan() {
     let n = 50_000;
     let problem = problem(2, vec![3.0; 2 * n], vec![0, 25_000, 49_999], 40);
     for engine in [&STEP, &STEP_EXHAUSTIVE] {
@@ -15,7 +15,7 @@ fn equal_points_are_not_all_looked_at() {
         for query in 0..3 {
             assert!(
                 found.of(query).0.iter().copied().eq(0..40),
-                "the first positions, as all are equally far"
+                "all points are equally far, so the first positions win"
             );
             let accessed = answer.measured.column("accessed").unwrap()[query];
             assert!(accessed <= 96, "{}: query {query} accessed {accessed} of {n} points", engine.id);
@@ -26,7 +26,7 @@ fn equal_points_are_not_all_looked_at() {
 /// With points at two locations, every cluster at the nearer one is equally near: positions decide the points
 /// at rank k.
 #[test]
-fn ties_across_clusters_are_decided_by_position() {
+fn ties_across_clusters_are_broken_by_position() {
     let n = 8192;
     let problem = problem(1, (0..n).map(|i| f64::from(i % 2)).collect(), vec![1], 100);
     for engine in [&STEP, &STEP_EXHAUSTIVE] {
@@ -36,7 +36,7 @@ fn ties_across_clusters_are_decided_by_position() {
 }
 
 #[test]
-fn all_points_are_found_where_all_are_asked_for() {
+fn k_equal_to_n_returns_all_points() {
     for n in [1, 31, 32, 33, 700] {
         for metric in [Metric::L2, Metric::Angular] {
             let problem = of_metric(metric, 3, scattered(n, 3), vec![0], n);
@@ -55,7 +55,7 @@ fn all_points_are_found_where_all_are_asked_for() {
 /// Every cluster is either visited or pruned. In few dimensions, few are visited, and far fewer points than
 /// exist.
 #[test]
-fn far_clusters_are_left_out() {
+fn far_clusters_are_pruned() {
     let n = 20_000;
     for metric in [Metric::L2, Metric::Angular] {
         let problem = of_metric(metric, 2, scattered(n, 2), (0..n as u32).step_by(397).collect(), 20);
@@ -112,7 +112,7 @@ fn exact_spheres_prune_more() {
 }
 
 #[test]
-fn clusters_are_made_anew_for_other_parameters() {
+fn changed_parameters_rebuild_the_clusters() {
     let problem = problem(2, scattered(2000, 2), vec![0], 5);
     let mut engine = STEP.open_on(DeviceId::Cpu).unwrap();
     let mut resident = |clusters: &str| {
@@ -122,7 +122,7 @@ fn clusters_are_made_anew_for_other_parameters() {
 }
 
 #[test]
-fn a_walk_is_the_search_that_is_counted() {
+fn walks_match_the_counted_search() {
     use crate::knn::walk::{Bounds, Event, Fate};
     for (dims, n, k, parameters) in [
         (1, 700, 5, Parameters::NONE),

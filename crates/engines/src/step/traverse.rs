@@ -51,7 +51,7 @@ pub trait Source {
 ///
 /// If a cluster cannot contain a neighbour, no later one can. A cluster's points are ordered by position, and
 /// none is nearer than its bound. So the cluster is finished as soon as the pair of that bound and a group's
-/// first position is not below the k-th neighbour. Of equal points, not many more than k are therefore
+/// first position is not below the k-th neighbour. Therefore only slightly more than k equal points are
 /// visited.
 #[inline(always)]
 pub fn traverse(
@@ -128,7 +128,7 @@ impl Source for Indexed<'_> {
 }
 
 /// Searches the clusters for each query; calls `done` with the state when its neighbours are found. No
-/// namesake: a warp has one query there.
+/// namesake: a warp has one query in CUDA.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",

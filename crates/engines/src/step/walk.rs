@@ -14,10 +14,11 @@ use crate::lockstep::{Key, Lanes, PADDING, distance_of, index_of};
 pub struct Filtered<'a> {
     /// The keys of its points, one per lane.
     pub keys: &'a Lanes<Key, WARP>,
-    /// The k-th neighbour's key before.
+    /// The k-th neighbour's key before the group was filtered.
     pub before: Key,
-    /// Free slots of the candidate queue before, which the first candidates took. If there were more
-    /// candidates, the queue was merged, and the others were compared with the new k-th neighbour.
+    /// Free slots of the candidate queue before the group was filtered; the first candidates took them. If
+    /// there were more candidates, the queue was merged and the rest were compared with the new k-th
+    /// neighbour.
     pub free: usize,
 }
 
@@ -57,7 +58,7 @@ struct Recorder<'a> {
     problem: &'a Problem,
     walk: Walk,
     totals: Totals,
-    /// Visited clusters so far: the first of the regions.
+    /// Number of visited clusters so far; their regions come first.
     visited: usize,
 }
 

@@ -90,7 +90,7 @@ pub(super) fn says_buffered(moment: &Moment<'_>) -> Option<String> {
     })
 }
 
-/// Slots in use that hold no candidate, one no closer than `max_distance`, or a duplicate.
+/// Finds slots in use that are padding, are not closer than `max_distance`, or hold a duplicate.
 pub(super) fn breaks_held(moment: &Moment<'_>) -> Option<Break> {
     let after = moment.after;
     let mut slots = BTreeMap::new();

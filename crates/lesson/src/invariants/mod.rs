@@ -108,7 +108,7 @@ pub struct Broken {
 /// The invariant shown at a position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Badge {
-    /// Whether all of them have held so far.
+    /// Whether all invariants have held so far.
     pub holds: bool,
     /// The invariant that explains why the next step works, or the first violation.
     pub text: String,

@@ -35,8 +35,8 @@ pub fn draw_on(view: &View<'_>, [wide, high]: [f32; 2], shared: Option<[f32; 2]>
     scene
 }
 
-/// The columns are the counters, the bounds so far, and those for all points. Bounds are of means in random
-/// order, as stands below: they do not hold in others.
+/// The columns are the counters, the bounds so far, and those for all points. Bounds are on means in random
+/// order, as the note below says; they do not hold in other orders.
 fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let state = view.state();
     let account = account(state);
@@ -45,8 +45,8 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
     let merges = |value: f64| format!("{value:.1}");
     let nothing = counts.points_seen == 0;
     let so_far = |words: String| if nothing { "\u{2013}".to_owned() } else { words };
-    // The question of how many merges there will be must not be answered here; any of the other numbers would
-    // give it away.
+    // While a question asks for the number of merges, all final numbers are hidden, because each would reveal
+    // it.
     let in_the_end = |words: String| if view.asking { String::new() } else { words };
     let rows: [(&str, String, String, String); 5] = [
         (
@@ -99,7 +99,7 @@ fn table(scene: &mut Scene, mut room: Area, view: &View<'_>, row: f32) {
         ]
     };
     let mut wide = widths(&rows);
-    // Where not all fits, the work of merges is left out: it follows from their number.
+    // If space is short, the work of merges is omitted: it follows from their number.
     let shown =
         if view.least > 0.0 && wide.iter().sum::<f32>() > room.width { &rows[..3] } else { &rows[..] };
     if shown.len() < rows.len() {

@@ -1,4 +1,4 @@
-//! The panel of the batches: the points in order, which are in shared memory, how far this warp has read, and
+//! The panel of the batches: the points in order, the batch in shared memory, how far this warp has read, and
 //! the barriers.
 
 use super::View;
@@ -17,7 +17,7 @@ fn size(recording: &Recording) -> Option<u32> {
         .find_map(|step| if let Step::Batch { first, end } = step { Some(end - first) } else { None })
 }
 
-/// How many batches a search has.
+/// The number of batches of a search.
 pub fn number(recording: &Recording) -> u32 {
     size(recording).map_or(0, |size| recording.shape().n.div_ceil(size.max(1)))
 }
@@ -138,7 +138,7 @@ fn groups(scene: &mut Scene, view: &View<'_>, all: Area, room: Area, (first, end
     let (state, text) = (view.state(), view.text);
     let (n, width) = (state.shape.n, state.shape.width);
     let x = |point: u32| all.x + all.width * point as f32 / n as f32;
-    // From its place among all points to its whole width.
+    // Lines from the batch's place among all points to its enlarged width.
     for (from, to) in [(x(first), room.x), (x(end), room.right())] {
         scene.path(vec![[from, all.bottom()], [to, room.y]], line(faint(Ink::Buffer, 0.7), 1.2));
     }

@@ -43,7 +43,7 @@ pub fn table<const N: usize>(
     }
 }
 
-/// A bar: so far, and, paler, at the end.
+/// A bar: the value so far and, paler, the final value.
 pub struct Bar<'a> {
     pub name: &'a str,
     /// Between 0 and 1.
@@ -71,7 +71,7 @@ pub fn bars(scene: &mut Scene, mut room: Area, text: f32, title: &str, bars: &[B
     }
 }
 
-// The panel of the cost of a merge: as many steps for one candidate as for a full buffer.
+// The panel of the cost of a merge, which is the same for one candidate as for a full buffer.
 
 /// Steps of one merge of K keys: the layers of both sorts, and the minimum.
 pub fn steps(capacity: u32) -> u64 {
@@ -118,7 +118,7 @@ pub fn draw_cost(view: &View<'_>, [wide, high]: [f32; 2]) -> Scene {
         &rows,
     );
     room.take_top(text * 0.5);
-    // Merged at once, candidates lower the bound sooner, so fewer follow.
+    // If candidates are merged at once, they lower the bound sooner, so fewer follow.
     let candidates =
         view.recording().one_by_one().partition_point(|&point| point < counts.points_seen) as u64;
     let merges = u64::from(counts.merges);

@@ -1,4 +1,4 @@
-//! The panel of the two lists of a merge as curves: across the element, upwards its key.
+//! The panel of the two lists of a merge as curves: elements run to the right, keys upwards.
 //!
 //! The candidates rise; the intermediate result, mirrored, falls. If both are sorted they cross at most once,
 //! and the minimum rises to the crossing and falls after it: a tent. The dropped, larger keys are pale above
@@ -187,7 +187,7 @@ impl Plot {
         }
     }
 
-    /// Shades every second of the blocks that the next layers sort separately.
+    /// Shades every second block; the next layers sort each block separately.
     fn blocks(&self, scene: &mut Scene, meeting: &MergeInputs) {
         let Phase::Resorting { layer, .. } = &meeting.phase else { return };
         for first in (0..self.sizes.capacity()).step_by(2 * layer.stride as usize) {
@@ -502,7 +502,7 @@ fn is_tent(meeting: &MergeInputs) -> bool {
     right.iter().all(|dot| dot.side == Side::Result) && is_rising(left) && is_falling(right)
 }
 
-/// Whether no key of a list is larger than any of the other.
+/// Whether each key of a list is at most as large as each key of the other.
 fn are_below(list: &[Dot], other: &[Dot]) -> bool {
     list.iter().map(|dot| dot.key).max() <= other.iter().map(|dot| dot.key).min()
 }

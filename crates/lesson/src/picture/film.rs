@@ -42,8 +42,8 @@ pub struct Film {
     pub palette: Palette,
     /// Whether an animation includes motion between moments.
     pub motion: bool,
-    /// The positions at which the user left the takes: used when the leading take is at its own. If empty,
-    /// takes are always aligned by points seen.
+    /// The positions at which the user left the takes, used while the leading take is at its position. If
+    /// empty, takes are always aligned by points seen.
     pub standing: Vec<usize>,
     /// The panel that fills the page, in a film of one take.
     pub zoom: Option<Panel>,
@@ -117,7 +117,7 @@ impl Film {
         }
     }
 
-    /// The scene at a position of the leading take, without the texts that paper has below it.
+    /// The scene at a position of the leading take, without the texts that are printed below it.
     pub fn figure(&self, position: usize) -> Scene {
         match self.cursors(position).as_slice() {
             [(_, cursor)] => figure(&self.lesson, &self.view(cursor), self.size),

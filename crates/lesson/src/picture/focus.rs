@@ -1,5 +1,5 @@
-//! Rows of a large network in focus: sixteen elements with the comparators of the current layer that are
-//! between them, and where these elements lie among all.
+//! Rows of a large network in focus: sixteen elements, the comparators of the current layer between them, and
+//! the positions of these elements among all.
 
 use super::View;
 use super::moment::{Running, element_under};
@@ -10,10 +10,10 @@ use crate::engines::lockstep::{Key, PADDING, distance_of};
 use crate::knn::network::{Comparator, Layer};
 use crate::text::{count, thousands};
 
-/// Pairs of elements in focus at most: sixteen rows.
+/// Maximum number of pairs in focus: sixteen rows.
 const PAIRS: usize = 8;
 
-/// Stripes of the bar of all elements at most.
+/// Maximum number of stripes in the bar of all elements.
 const STRIPES: usize = 64;
 
 /// The elements in focus, ascending, and their comparators in the last layer; before the first layer there
@@ -25,8 +25,8 @@ pub struct Focus {
 }
 
 impl Focus {
-    /// As many pairs as find room around the element or comparator that is pointed at, else around one that
-    /// has turned, else the first. Both ends of each are in focus.
+    /// Picks as many pairs as fit: around the hovered element or comparator, else around a comparator whose
+    /// decision changed, else the first ones. Both ends of each pair are in focus.
     pub fn of(view: &View<'_>, run: &Running, most: usize) -> Self {
         let (keys, asked) = (run.keys[0].len() as u32, asked(view));
         let Some(at) = run.done().checked_sub(1) else {
@@ -56,7 +56,7 @@ impl Focus {
             if first == last { first.to_string() } else { format!("{first} to {last}") }
         });
         let runs: Vec<String> = runs.collect();
-        // Small strides leave few runs; a name for each of many would say nothing.
+        // Many runs are not named one by one; the first and last element suffice.
         if runs.len() > 2 {
             format!("{} to {}", self.elements[0], self.elements[self.elements.len() - 1])
         } else {
@@ -79,7 +79,7 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
     room.take_right(2.0);
     let scale = Scale::of(view.recording());
     let keys = run.keys[0].len() as u32;
-    // As many rows as can be read; a power of two, so that blocks of pairs do not overlap.
+    // As many rows as are legible: a power of two, so that blocks of pairs do not overlap.
     let most = [PAIRS, 4, 2, 1]
         .into_iter()
         .find(|pairs| room.height / (2 * pairs) as f32 >= text * 0.72)
@@ -105,7 +105,7 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
 
     let size = (row / 1.18).min(text * 0.9);
     let name = width(Font::Mono, size, &keys.to_string()) + text * 0.5;
-    // Keys that differ must not look equal where they meet.
+    // Different keys must not look equal if they are compared.
     let digits = (3..=6).find(|&digits| run.tells_apart_among(&focus.elements, digits)).unwrap_or(6);
     let done = run.done();
     let moments = [done.saturating_sub(1), done].map(|moment| &run.keys[moment]);
@@ -165,7 +165,7 @@ pub fn draw(scene: &mut Scene, mut room: Area, view: &View<'_>, run: &Running, r
         let index = focus.pairs.iter().position(|pair| pair.low == element & !layer.stride).unwrap_or(0);
         wire(scene, &scale, [wires.x, y], [x_of(index, layer), y], key(done - 1), row);
         wire(scene, &scale, [x_of(index, layer), y], [wires.right(), y], key(done), row);
-        // Without a gap to the bar, so that the focus stays where the pointer leads it.
+        // No gap to the bar, so that the focus stays when the pointer moves from the bar to the rows.
         scene.spot(area(lens.x, y - row / 2.0, room.right() - lens.x, row), Target::Element(element));
     }
     bar_spots(scene, bar, keys, focus.elements.len() as u32);
@@ -223,7 +223,7 @@ fn bar_of_all(scene: &mut Scene, bar: Area, keys: &[Key], scale: &Scale) {
     scene.rect(bar, 0.0, None, Some(line(Ink::Line, 1.0)));
 }
 
-/// Whoever points at the bar has the elements there in focus.
+/// Hovering the bar puts the elements there in focus.
 fn bar_spots(scene: &mut Scene, bar: Area, keys: u32, rows: u32) {
     let high = bar.height * rows as f32 / keys as f32;
     for (at, first) in (0..keys).step_by(rows as usize).enumerate() {
@@ -231,8 +231,8 @@ fn bar_spots(scene: &mut Scene, bar: Area, keys: u32, rows: u32) {
     }
 }
 
-// The layers of a sort as stairs: a column for each layer, grouped by size, as high as its stride. A size is
-// a flight that leads down from half of it to 1, and each flight is one step higher than the one before.
+// The layers of a sort as stairs: a column for each layer, grouped by size, as high as its stride. Each size
+// is a flight of stairs from half the size down to 1, one step higher than the previous flight.
 
 /// The layers of a sort, and how far it is.
 pub struct Stairs<'a> {
@@ -285,7 +285,7 @@ impl Stairs<'_> {
         }
     }
 
-    /// Names the height of each step, and cuts their room off.
+    /// Labels the height of each step, and cuts the labels' area off `room`.
     fn strides(&self, scene: &mut Scene, room: &mut Area, rows: u32, high: f32) {
         let size = (self.text * 0.72).min(high * 1.05);
         let names = room.take_left(width(Font::Sans, self.text * 0.72, "stride 512") + self.text * 0.4);
@@ -293,7 +293,7 @@ impl Stairs<'_> {
         for row in 0..rows {
             let y = room.bottom() - (row + 1) as f32 * high;
             scene.path(vec![[room.x, y], [room.right(), y]], line(faint(Ink::Grid, 0.6), 0.7));
-            // From the top, which is named with the word.
+            // From the top, whose label includes the word.
             if (rows - 1 - row).is_multiple_of(every) {
                 let stride = thousands(1u64 << row);
                 let words = if row + 1 == rows { format!("stride {stride}") } else { stride };
@@ -339,7 +339,7 @@ impl Stairs<'_> {
         layer.lane_stride(self.registers).is_some()
     }
 
-    /// Says of the current layer where its keys go.
+    /// Labels the current layer with where its keys go.
     fn name(&self, scene: &mut Scene, row: Area, column: Area, layer: Layer) {
         let words = match layer.lane_stride(self.registers) {
             Some(lanes) => format!("shuffle with lane ^ {lanes}"),
@@ -351,7 +351,7 @@ impl Stairs<'_> {
         scene.text([middle, row.center()[1]], [0.5, 0.5], style, words);
     }
 
-    /// How many layers are of which kind.
+    /// The number of layers of each kind.
     fn legend(&self, scene: &mut Scene, mut room: Area) {
         let shuffles = self.layers.iter().filter(|layer| self.shuffles(**layer)).count();
         let style = sans(self.text * 0.8, Ink::TextWeak);

@@ -182,7 +182,7 @@ pub fn row_names(scene: &mut Scene, grid: &Grid, names: [String; 2], text: f32) 
     }
 }
 
-/// Frames what is in focus in its grid.
+/// Frames the cells in focus in their grid.
 pub fn frame(scene: &mut Scene, registers: &Grid, buffer: &Grid, focus: Focus) {
     let rect = match focus {
         Focus::Lane(lane) => Area { height: registers.area.height, ..registers.full(lane, 0) },

@@ -62,7 +62,7 @@ pub struct MergeInputs {
     pub result: Vec<Dot>,
     pub kept: Vec<Dot>,
     pub lost: Vec<Dot>,
-    /// The elements whose smaller key comes from a different list than that of the element before.
+    /// The elements whose smaller key comes from a different list than the previous element's.
     pub crossings: Vec<u32>,
 }
 
@@ -97,7 +97,7 @@ impl MergeInputs {
     /// The buffer fills, or is full; the registers hold the intermediate result.
     fn apart(&mut self, state: &State, step: Option<&Step>) {
         let taken = if state.stage == Stage::Full { state.shape.capacity() } else { state.buffered };
-        // At their elements after the swap.
+        // At the elements that they will have after the swap.
         let slots = (0..state.shape.capacity())
             .map(|element| (element, state.shape.slot_of(element)))
             .filter(|&(_, slot)| slot < taken);
@@ -204,12 +204,12 @@ fn lost(before: &State, taken: &Elements, element: u32) -> Dot {
     }
 }
 
-/// Whether no key is smaller than the one before.
+/// Whether keys never decrease.
 pub fn is_rising(dots: &[Dot]) -> bool {
     dots.is_sorted_by_key(|dot| dot.key)
 }
 
-/// Whether no key is larger than the one before.
+/// Whether keys never increase.
 pub fn is_falling(dots: &[Dot]) -> bool {
     dots.is_sorted_by(|a, b| a.key >= b.key)
 }

@@ -7,7 +7,7 @@
 //! - [`sentence`]: the panel of the sentence, with the badge below: the invariant that holds, or the first
 //!   broken one
 //! - `focus`: a large network: its layers as stairs, and some of its rows
-//! - `meeting`: the two lists of a merge, as input of the curves
+//! - `merge_inputs`: the two lists of a merge, as input of the curves
 //! - `heatmap`: the warp's cells as a map of colours, if a lane has many registers
 //! - `plane`, `kinds`: the positions of points, and a lens if the circle is small; the legend of their
 //!   colours

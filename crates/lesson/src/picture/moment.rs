@@ -220,7 +220,8 @@ pub fn waiting(state: &State) -> Vec<Key> {
     }
 }
 
-/// The k nearest of the merged points, nearest first, wherever a merge currently has them.
+/// The k nearest of the merged points, nearest first. A merge may have moved them from the registers to the
+/// buffer.
 pub fn nearest(cursor: &Cursor) -> Vec<Key> {
     let state = cursor.state();
     let shape = state.shape;

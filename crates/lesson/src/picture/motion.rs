@@ -1,7 +1,7 @@
 //! The motion from one scene to the next: things in both move from their old place to the new one.
 //!
 //! Panels only declare which of their shapes are one [`Thing`]. Motion follows from the two scenes, so a
-//! thing never starts where it was not.
+//! thing always starts at its old place.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -113,7 +113,8 @@ fn comes(from: Point, thing: &Thing) -> Origin {
         },
         _ => {
             let far = dx.hypot(dy);
-            // By its extent across the way; less on a short way, which would otherwise bend too much.
+            // Proportional to the thing's extent across its path; less on a short path, which would otherwise
+            // bend too much.
             let across = (dx.abs() * thing.area.height + dy.abs() * thing.area.width) / far;
             Origin::Places { offsets: vec![[dx, dy]], bow: (across * CLEAR).min(far / 2.0) }
         }
@@ -177,7 +178,7 @@ fn between(shape: &Shape, from: &Shape, part: f32) -> Shape {
 }
 
 impl Origin {
-    /// The shapes at a part of the way, from 0 to 1.
+    /// The shapes at a fraction of the motion, from 0 to 1.
     pub fn shapes(&self, shapes: &[Shape], part: f32) -> Vec<Shape> {
         match self {
             Self::Shapes(were) => {
@@ -196,7 +197,7 @@ impl Origin {
     }
 }
 
-/// The offset at a part of a way with corners, at constant speed.
+/// The offset at a fraction of a path with corners, at constant speed.
 pub fn offset(offsets: &[Point], bow: f32, part: f32) -> Point {
     let end = [0.0, 0.0];
     let corners: Vec<Point> = offsets.iter().copied().chain([end]).collect();
@@ -219,7 +220,7 @@ pub fn offset(offsets: &[Point], bow: f32, part: f32) -> Point {
     [at[0] - y * deviation, at[1] + x * deviation]
 }
 
-/// The part of the way at a time, both from 0 to 1, with a smooth start and end.
+/// The fraction of the path at a time, both from 0 to 1, with a smooth start and end.
 pub fn eased(time: f32) -> f32 {
     let time = time.clamp(0.0, 1.0);
     time * time * (3.0 - 2.0 * time)

@@ -385,7 +385,7 @@ impl Columns {
                     .unwrap_or(1)
             };
             digits = if longest(3) > 5 && room.width < size * 60.0 { 2 } else { 3 };
-            // Keys that differ must not look equal where they meet.
+            // Different keys must not look equal if they are compared.
             digits = (digits..=MOST_DIGITS).find(|&digits| run.tells_apart(digits)).unwrap_or(MOST_DIGITS);
             number = width(Font::Mono, size * 0.92, &"0".repeat(longest(digits))) + size * 0.5;
         }
@@ -493,7 +493,7 @@ pub fn wire(scene: &mut Scene, scale: &Scale, from: [f32; 2], to: [f32; 2], key:
     }
 }
 
-/// A comparator as it is drawn.
+/// A comparator to draw.
 #[derive(Clone, Copy, Debug)]
 pub struct Drawn {
     pub comparator: Comparator,

@@ -78,7 +78,7 @@ pub fn panels_of(lesson: &Lesson, view: &View<'_>) -> Vec<Panel> {
     panels.into_iter().map(|(panel, _)| panel).collect()
 }
 
-/// All panels that a take of a lesson has at one moment or another.
+/// All panels that a take of a lesson has at any of its moments.
 pub fn panels_ever(lesson: &Lesson, take: &Take) -> Vec<Panel> {
     let mut cursor = Cursor::new(take.recording.clone());
     let mut panels = Vec::new();
@@ -127,7 +127,7 @@ pub(crate) struct Layout<'a> {
 }
 
 impl Layout<'_> {
-    /// Whether the search has ended; false while a question is open, which may be about that.
+    /// Whether the search has ended; false while a question is open, because it may ask about the end.
     pub fn is_done(&self) -> bool {
         self.view.cursor.position() == self.view.recording().len() && !self.view.asking
     }

@@ -212,7 +212,7 @@ impl Lens {
         scene.spots.retain(|spot| !room.contains(spot.area.center()));
         let things = scene.things.len();
         draw_in(scene, &self.plane, view, &points, text * 0.2, None);
-        // Things move in the plane itself, and only once.
+        // Things are tracked only in the plane, not a second time in the lens.
         scene.things.truncate(things);
         scene.rect(room, 0.0, None, Some(line(Ink::TextWeak, 1.2)));
         let style = sans(view.type_of(0.8), Ink::Text);
@@ -260,7 +260,7 @@ mod tests {
     use crate::picture::{Panel, draw};
 
     #[test]
-    fn the_lens_covers_neither_the_circle_nor_the_query() {
+    fn lens_covers_neither_the_circle_nor_the_query() {
         let pane = area(10.0, 20.0, 400.0, 300.0);
         for x in 0..20 {
             for y in 0..20 {
@@ -284,7 +284,7 @@ mod tests {
 
     /// A cluster far smaller than the whole cloud, as of a city on a map of its country.
     #[test]
-    fn a_small_circle_is_magnified_with_all_points_in_it() {
+    fn small_circles_are_magnified_with_all_their_points() {
         let mut values: Vec<f64> = (0..600).flat_map(|i| [f64::from(i % 25), f64::from(i / 25)]).collect();
         values.extend(
             (0..200).flat_map(|i| [12.0 + f64::from(i % 14) * 1e-3, 12.0 + f64::from(i / 14) * 1e-3]),

@@ -144,7 +144,7 @@ impl From<Drawing> for Scene {
 
 // Shapes of a scene that are one thing, tracked to the next scene.
 
-/// Shapes that are one thing, which is found again in the next scene.
+/// Shapes that form one thing, which is tracked to the next scene.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Thing {
     /// What it is.
@@ -162,13 +162,13 @@ pub struct Thing {
 /// The identity of a thing across scenes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Id {
-    /// What it stands for.
+    /// What it represents.
     pub what: TrackId,
     /// Distinguishes things with the same key that are tracked separately, such as in different heaps.
     pub part: usize,
 }
 
-/// What a thing stands for.
+/// What a thing represents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TrackId {
     /// A point's key, in a cell of some kind. Padding is not tracked: all padding is equal.
@@ -256,7 +256,7 @@ mod tests {
     use crate::picture::scene::{Id, TrackId, Transition};
 
     #[test]
-    fn a_part_keeps_its_shapes_and_spots_where_it_is_put() {
+    fn embedded_scenes_keep_their_shapes_and_spots() {
         let mut scene = Scene::new(10.0, 5.0);
         let area = Area { x: 1.0, y: 2.0, width: 3.0, height: 1.0 };
         scene.shapes.push(Shape::Rect { area, round: 0.0, fill: Some(Ink::Text.into()), line: None });
@@ -277,7 +277,7 @@ mod tests {
         assert_eq!(page.shapes[0], Shape::Clip(Some(Area { x: 20.0, y: 30.0, width: 10.0, height: 5.0 })));
         assert!(matches!(page.shapes[1], Shape::Rect { area, .. } if area == moved));
         assert_eq!(page.shapes[2], Shape::Clip(None));
-        assert_eq!(page.target_at([22.0, 32.5]), Some(Target::Lane(3)), "what lies on top is meant");
+        assert_eq!(page.target_at([22.0, 32.5]), Some(Target::Lane(3)), "the topmost target wins");
         assert_eq!(page.target_at([24.5, 32.5]), Some(Target::Point(9)));
         assert_eq!(page.target_at([100.5, 32.5]), None);
     }

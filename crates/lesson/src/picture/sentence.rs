@@ -15,7 +15,7 @@ use crate::text::{count, thousands};
 /// Minimum scale of the sentence before it is truncated.
 const SMALLEST: f32 = 0.6;
 
-/// The sentence of the last step, as by [`describe`].
+/// The sentence of the last step, from [`describe`].
 pub fn sentence(cursor: &Cursor) -> String {
     let state = cursor.state();
     match cursor.step() {
@@ -121,7 +121,7 @@ pub fn draw_badge(scene: &mut Scene, mut room: Area, view: &View<'_>) {
     room.take_top(view.text * 0.25);
     let text = (view.text * 0.95).min(room.height * 0.62);
     let (mark, ink) = (text * 0.9, if badge.holds { Ink::Intermediate } else { Ink::Error });
-    // A mark, its gap, and as much at both ends.
+    // Room for a mark and its gap, and for margins at both ends.
     let sides = text * 2.4;
     let wide = (width(Font::Sans, text, &badge.text) + sides + 1.0).min(room.width);
     let tag = area(room.x, room.y, wide, room.height);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_red_while_the_search_is_right() {
+    fn correct_searches_show_no_red() {
         for lesson in ["sort", "merge", "buffer"] {
             let take = lessons::named(lesson).unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
             for position in take.range.clone() {
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_is_red_where_it_breaks_and_stays_said() {
+    fn broken_invariants_are_marked_red_and_stay_in_the_text() {
         for row in &FAULTS {
             let lesson = lessons::named(row.lesson).unwrap().with_data_for(row.fault);
             let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
@@ -229,7 +229,7 @@ mod tests {
 
     /// The sentence does not jump where a step has no badge.
     #[test]
-    fn the_badge_has_its_room_at_every_step() {
+    fn space_for_the_badge_is_always_reserved() {
         let take = lessons::named("buffer").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
         let mut cursor = Cursor::new(take.recording.clone());
         for (position, badges) in [(0, 0.0), (2, 0.0), (3, 1.0)] {

@@ -224,7 +224,8 @@ fn ranges(film: &Film, lead: &RangeInclusive<usize>) -> Vec<RangeInclusive<usize
     film.takes.iter().enumerate().map(of).collect()
 }
 
-/// A question within a range, `None` for a step outside. No step answers an idea, so it moves into the range.
+/// A question within a range, `None` for a step outside. No step answers a question about an idea, so it is
+/// moved into the range.
 fn within(question: &Question, range: &RangeInclusive<usize>) -> Option<Question> {
     let mut question = question.clone();
     if question.ask.is_idea() {
@@ -417,7 +418,7 @@ impl Data {
 
 // Questions in the page.
 
-/// A question, with its moment drawn without what gives the answer away.
+/// A question, and its moment drawn without hints to the answer.
 #[derive(Debug, Serialize)]
 pub struct QuestionData {
     take: usize,

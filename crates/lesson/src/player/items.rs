@@ -47,7 +47,7 @@ pub struct Item {
     pub kind: Kind,
     /// Its CSS; empty for clips and spots.
     pub style: Arc<str>,
-    /// Lengths, as [`Kind`] says.
+    /// Lengths, in the order of [`Kind`].
     pub numbers: Vec<i32>,
     /// Its text, or the code of its target.
     pub text: String,
@@ -166,7 +166,7 @@ struct OfKind<'a> {
     styles: Vec<u32>,
     /// Number of lengths of each item.
     counts: Vec<usize>,
-    /// The first length of each item, the second of those that have so many, …
+    /// The first length of each item, then the second length of each item that has one, …
     lengths: Vec<Vec<i32>>,
     /// Texts; empty except for texts and spots.
     texts: Vec<&'a str>,

@@ -183,7 +183,7 @@ pub mod tests {
     }
 
     #[test]
-    fn lists_read_back_whatever_changed() {
+    fn packed_lists_round_trip() {
         let mut lists = Lists::default();
         let mut random = 1u32;
         let mut next = |below: u32| {
@@ -214,7 +214,7 @@ pub mod tests {
     }
 
     #[test]
-    fn a_small_change_is_written_small_and_a_list_that_was_there_not_again() {
+    fn small_changes_are_delta_encoded_and_repeats_reused() {
         let mut lists = Lists::default();
         let list: Vec<u32> = (0..500).collect();
         let mut other = list.clone();

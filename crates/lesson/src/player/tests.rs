@@ -1,4 +1,4 @@
-//! Pages read back as a browser reads them, and held against what the window draws.
+//! Reads pages as a browser does, and compares them with the window's drawings.
 
 use std::collections::HashMap;
 use std::io::Read as _;
@@ -49,7 +49,7 @@ impl Read {
         Self::of("lesson", page)
     }
 
-    /// Of the element with an id.
+    /// Reads the data of the element with this id.
     fn of(id: &str, page: &str) -> Self {
         let packed = page
             .split(&format!("id=\"{id}\" type=\"application/octet-stream\">"))
@@ -144,7 +144,7 @@ impl Columns {
     }
 }
 
-/// Draws what the window draws at a position, and holds it against the lists of a moment.
+/// Compares the window's drawing at a position with the lists of a moment.
 fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value) {
     let view = View { asking, ..View::of(cursor, film.text) };
     let areas = data::panels(film, &view);
@@ -157,7 +157,7 @@ fn hold(film: &Film, cursor: &Cursor, asking: bool, read: &Read, scenes: &Value)
 }
 
 #[test]
-fn what_is_drawn_first_is_the_beginning_of_all() {
+fn initial_page_data_is_a_prefix_of_the_whole() {
     for id in ["buffer", "order", "heap"] {
         // The whole search takes long to draw.
         let choice = if id == "order" {
@@ -182,7 +182,7 @@ fn what_is_drawn_first_is_the_beginning_of_all() {
 }
 
 #[test]
-fn a_page_has_the_shapes_and_sentences_of_the_window_at_every_position() {
+fn pages_match_the_window_at_every_position() {
     for id in ["merge", "buffer", "not-looking", "heap"] {
         let (film, page, written) = page_of(id, Choice::default());
         let read = Read::new(&page);
@@ -219,7 +219,7 @@ fn a_page_has_the_shapes_and_sentences_of_the_window_at_every_position() {
 }
 
 #[test]
-fn a_page_needs_nothing_else_and_is_no_larger_than_it_may_be() {
+fn pages_are_self_contained_and_within_the_size_limit() {
     // Lessons 5 to 7 are made smaller: they take long to draw.
     let small = Choice { k: Some(8), width: Some(4), ..Choice::default() };
     for lesson in &LESSONS {
@@ -241,7 +241,7 @@ fn a_page_needs_nothing_else_and_is_no_larger_than_it_may_be() {
 }
 
 #[test]
-fn levels_stop_where_the_players_do_and_marks_are_those_of_the_recording() {
+fn levels_and_marks_match_the_player() {
     let (film, page, _) = page_of("buffer", Choice::default());
     let (take, read) = (film.lead(), Read::new(&page));
     let packed = &read.data["takes"][0];
@@ -264,7 +264,7 @@ fn levels_stop_where_the_players_do_and_marks_are_those_of_the_recording() {
 
 /// Ideas are asked where the lesson begins; a page that begins later asks them at its own beginning.
 #[test]
-fn a_page_of_a_later_range_still_asks_about_ideas() {
+fn pages_that_start_late_still_ask_idea_questions() {
     let (film, _) = film("sort", Choice::default());
     let from = film.lead().range.start + 3;
     let moments = Selection { from: Some(from), ..Selection::of_lesson(usize::MAX) }
@@ -286,7 +286,7 @@ fn a_page_of_a_later_range_still_asks_about_ideas() {
 }
 
 #[test]
-fn what_is_too_large_loses_its_finest_levels_and_keeps_its_questions() {
+fn oversized_pages_drop_fine_levels_and_keep_questions() {
     let (film, moments) = film("wait", Choice::default());
     let (whole, all) = within(MOST_BYTES, &film, &moments, &Silent).unwrap();
     let (page, less) = within(whole.len() - 1, &film, &moments, &Silent).unwrap();
@@ -299,7 +299,7 @@ fn what_is_too_large_loses_its_finest_levels_and_keeps_its_questions() {
 }
 
 #[test]
-fn takes_that_are_compared_are_all_there() {
+fn compared_takes_are_all_included() {
     let (film, page, _) = page_of("order", Choice { k: Some(8), width: Some(4), ..Choice::default() });
     let read = Read::new(&page);
     let names: Vec<&str> =
@@ -323,11 +323,11 @@ fn takes_that_are_compared_are_all_there() {
 }
 
 #[test]
-fn what_is_put_into_a_template_is_not_looked_through() {
+fn inserted_template_values_are_not_expanded() {
     assert_eq!(filled("a{x}b{y}c", &[("{x}", "{y}"), ("{y}", "2")]), "a{y}b2c");
 }
 
-/// The items that a row moves, by their place in the list, with their lengths at a part of the way.
+/// The items that a row moves, by their place in the list, with their lengths at a fraction of the motion.
 fn at(
     row: &[i32],
     items: &[Vec<i32>],
@@ -379,7 +379,7 @@ fn scenes(film: &Film, cursor: &Cursor) -> Vec<(Panel, Scene)> {
 }
 
 #[test]
-fn what_moves_in_a_page_moves_as_in_the_window_at_every_level() {
+fn page_motion_matches_the_window_at_every_level() {
     let mut moved = 0;
     for id in ["merge", "buffer", "wait", "wide"] {
         let (film, page, _) = page_of(id, Choice::default());

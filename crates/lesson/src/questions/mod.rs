@@ -432,7 +432,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_order_comes_up_about_as_often() {
+    fn shuffles_are_uniform() {
         let (mut random, mut orders) = (Random::new(1), std::collections::BTreeMap::new());
         for _ in 0..6000 {
             let mut things = [0, 1, 2];
@@ -444,7 +444,7 @@ mod tests {
 
     /// The first numbers of the reference implementation.
     #[test]
-    fn a_seed_gives_the_same_numbers_everywhere() {
+    fn seeds_reproduce_the_reference_sequence() {
         let mut random = Random::new(1_234_567);
         assert_eq!(
             [random.bits(), random.bits(), random.bits()],
@@ -455,7 +455,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_stands_in_its_own_row() {
+    fn kinds_are_indexed_by_their_discriminant() {
         for (at, kind) in KINDS.iter().enumerate() {
             assert_eq!((kind.ask as usize, kind.ask.kind().ask), (at, kind.ask));
         }

@@ -21,7 +21,7 @@ fn takes(lesson: &Lesson) -> Vec<Take> {
 }
 
 #[test]
-fn a_round_is_another_one_each_time_and_asks_nothing_twice() {
+fn rounds_differ_and_never_repeat_a_question() {
     for lesson in &LESSONS {
         let takes = takes(lesson);
         let rounds: Vec<Vec<TakeQuestion>> = (0..6).map(|seed| lesson.round(&takes, seed)).collect();
@@ -46,7 +46,7 @@ fn a_round_is_another_one_each_time_and_asks_nothing_twice() {
                 .iter()
                 .map(|(_, question)| (!question.ask.is_about_all(), question.ask.is_idea()))
                 .collect();
-            assert!(order.is_sorted(), "what is about all of it comes first, ideas last: {order:?}");
+            assert!(order.is_sorted(), "questions about the whole search come first, ideas last: {order:?}");
             // No text reveals the answer of another question: a slot's text has the ballot.
             for (at, (take, one)) in round.iter().enumerate() {
                 let of_step = |question: &Question| {
@@ -70,7 +70,7 @@ fn a_round_is_another_one_each_time_and_asks_nothing_twice() {
 }
 
 #[test]
-fn yes_and_no_come_up_alike() {
+fn yes_and_no_answers_are_balanced() {
     let mut said: BTreeMap<Ask, [u32; 2]> = BTreeMap::new();
     for id in ["sort", "wide", "merge", "not-looking", "warp-select", "heap", "wait"] {
         let lesson = named(id).unwrap();
@@ -162,7 +162,7 @@ fn texts(scene: &Scene) -> impl Iterator<Item = &str> {
 /// The drawing with an open question does not depend on later steps: a search that stops there, with other
 /// final counts, is drawn the same to the last shape.
 #[test]
-fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
+fn drawings_of_open_questions_ignore_later_steps() {
     let mut compared = 0;
     for lesson in &LESSONS {
         let takes = takes(lesson);
@@ -198,7 +198,7 @@ fn what_is_drawn_while_a_question_is_open_does_not_depend_on_what_comes() {
 
 /// The answer is neither written nor marked, even if it can be worked out from the drawing.
 #[test]
-fn no_answer_is_written_or_ringed_while_it_is_asked_for() {
+fn open_questions_never_show_their_answers() {
     for lesson in &LESSONS {
         let takes = takes(lesson);
         for (number, question) in lesson.pool(&takes, 1) {

@@ -34,14 +34,14 @@ fn distances(recording: &Recording) -> Vec<f32> {
     lockstep::distances_to(recording.problem(), 0, 0..recording.shape().n as usize)
 }
 
-/// A digit, read off the bits themselves.
+/// A digit, taken directly from the bits.
 fn digit(distance: f32, buckets: &Buckets, pass: usize) -> u32 {
     let end = (31 - pass as u32 * buckets.bits).saturating_sub(buckets.bits);
     distance.to_bits() >> end & ((1 << buckets.digit_bits(pass)) - 1)
 }
 
 #[test]
-fn digits_are_the_bits_after_the_sign() {
+fn digits_start_after_the_sign_bit() {
     let shape = Shape { width: 16, registers: 1, k: 1, n: 9 };
     for (bits, most, last) in [(2, 16, 1), (3, 11, 1), (4, 8, 3), (5, 7, 1)] {
         let buckets = Buckets::new(shape, bits);
@@ -63,7 +63,7 @@ fn digits_are_the_bits_after_the_sign() {
 }
 
 #[test]
-fn a_selection_ends_with_the_neighbours() {
+fn selection_ends_with_the_neighbours() {
     for case in CASES {
         let recording = recorded_digits(case);
         let end = fresh(&recording, recording.len());
@@ -89,7 +89,7 @@ fn a_selection_ends_with_the_neighbours() {
 }
 
 #[test]
-fn every_step_is_what_it_says() {
+fn every_step_is_correct() {
     for case in CASES {
         let recording = recorded_digits(case);
         let (shape, all) = (recording.shape(), distances(&recording));
@@ -156,7 +156,7 @@ fn every_step_is_what_it_says() {
 }
 
 #[test]
-fn a_seek_is_a_fresh_replay() {
+fn seeking_matches_a_fresh_replay() {
     let recording = Arc::new(recorded_digits(CASES[0]));
     let mut cursor = Cursor::new(recording.clone());
     for position in (0..=recording.len()).chain((0..=recording.len()).rev()) {
@@ -177,7 +177,7 @@ fn a_seek_is_a_fresh_replay() {
 }
 
 #[test]
-fn sentences_and_lines_tell_each_step() {
+fn every_step_has_a_sentence_and_a_line() {
     let mut lines = BTreeSet::new();
     for case in CASES {
         let recording = recorded_digits(case);
@@ -207,7 +207,7 @@ fn sentences_and_lines_tell_each_step() {
 }
 
 #[test]
-fn steps_are_read_back_as_they_were_written() {
+fn steps_round_trip_through_files() {
     for case in CASES {
         let recording = recorded_digits(case);
         let mut file = Vec::new();

@@ -4,14 +4,14 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// What a seek may replay: the work between two keyframes, and one step more.
+/// Maximum work of a seek: that between two keyframes, and one step more.
 const MOST: u64 = (1 << 18) + 1024;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_seek_is_a_fresh_replay(
+    fn seeking_matches_a_fresh_replay(
         width in prop::sample::select(vec![4u32, 8, 32]),
         k in 1usize..100,
         n in 1usize..600,
@@ -30,7 +30,7 @@ proptest! {
 
 /// The largest lesson: every point is a candidate, k = 1,024, n = 100,000.
 #[test]
-fn the_largest_recording_is_small_and_quick_to_enter() {
+fn largest_recording_is_compact_and_fast_to_seek() {
     let recording = Arc::new(recorded("descending:n=100000,d=2", 99_999, 1024, 32));
     assert_eq!(recording.merges(), 98);
     assert!(recording.bytes() < 16 << 20, "{} bytes", recording.bytes());
@@ -50,20 +50,20 @@ fn the_largest_recording_is_small_and_quick_to_enter() {
         assert_eq!(cursor.position(), position);
     }
     assert_eq!(*cursor.state(), fresh(&recording, recording.len() / 3));
-    // Onwards by one step is one step.
+    // Seeking one step forwards replays one step.
     cursor.seek(cursor.position() + 1);
     assert!(cursor.replayed() <= 1024);
 }
 
 #[test]
-fn random_order_is_small_too() {
+fn random_order_recordings_are_compact() {
     let recording = recorded("uniform:n=100000,d=2", 50_000, 1024, 32);
     assert!((5..15).contains(&recording.merges()), "{}", recording.merges());
     assert!(recording.bytes() < 4 << 20, "{} bytes", recording.bytes());
 }
 
 #[test]
-fn levels_stop_where_they_should() {
+fn levels_stop_at_the_expected_steps() {
     let recording = Arc::new(recorded("uniform:n=500,d=2", 3, 16, 8));
     let stops = |level: Level| {
         let mut cursor = Cursor::new(recording.clone());
@@ -72,7 +72,7 @@ fn levels_stop_where_they_should() {
             cursor.seek(cursor.next(level));
             stops.push(cursor.position());
         }
-        // And back by the same way.
+        // Going back stops at the same positions.
         let mut back = vec![cursor.position()];
         while cursor.previous(level) > 0 {
             cursor.seek(cursor.previous(level));
@@ -92,7 +92,7 @@ fn levels_stop_where_they_should() {
 }
 
 #[test]
-fn marks_are_found_both_ways() {
+fn marks_are_found_in_both_directions() {
     let recording = Arc::new(recorded("uniform:n=2000,d=2", 3, 32, 32));
     for mark in [Mark::BallotHit, Mark::Merge, Mark::Stage, Mark::MaxDistance] {
         let mut cursor = Cursor::new(recording.clone());
@@ -125,7 +125,7 @@ fn marks_are_found_both_ways() {
 }
 
 #[test]
-fn points_of_the_curve_lead_to_their_merges() {
+fn convergence_points_lead_to_their_merges() {
     let recording = Arc::new(recorded("uniform:n=3000,d=2", 3, 20, 16));
     let mut cursor = Cursor::new(recording.clone());
     let curve: Vec<(u32, f32)> = recording.convergence().collect();

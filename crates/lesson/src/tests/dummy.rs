@@ -178,7 +178,7 @@ pub(crate) fn record_dummy(
 }
 
 #[test]
-fn a_new_algorithm_is_replayed_told_drawn_asked_and_written() {
+fn a_new_algorithm_supports_the_whole_pipeline() {
     let lesson = Lesson {
         search: Search::Dummy,
         asks: &[Ask::Swaps],
@@ -206,7 +206,7 @@ fn a_new_algorithm_is_replayed_told_drawn_asked_and_written() {
     assert_eq!(cursor.next(Level::Merge), recording.len(), "its steps are stages");
     assert!(cursor.next_mark(Mark::BallotHit).is_some());
 
-    // Told, and written as steps that are read back.
+    // Described, and written as steps that are read back.
     assert!(sentence(&cursor).ends_with("the list is empty."));
     let mut file = Vec::new();
     jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();

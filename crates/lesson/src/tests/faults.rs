@@ -16,7 +16,7 @@ fn made(row: &Row) -> Take {
 }
 
 #[test]
-fn every_mistake_breaks_its_invariant_and_has_its_consequences() {
+fn every_fault_breaks_its_invariant() {
     let expected = [
         (Fault::NoBarrier, "full"),
         (Fault::Direction, "runs"),
@@ -65,7 +65,7 @@ fn every_mistake_breaks_its_invariant_and_has_its_consequences() {
 
 /// Replay includes the fault: the final state has the neighbours that the twin found.
 #[test]
-fn the_replay_is_the_faulty_search() {
+fn replay_reproduces_the_faulty_search() {
     for row in &FAULTS {
         let take = made(row);
         let recording = &take.recording;
@@ -76,7 +76,7 @@ fn the_replay_is_the_faulty_search() {
         let last = crate::engines::lockstep::distance_of(cursor.state().last());
         assert!(
             row.fault == Fault::Stale || bound == Some(last),
-            "{}: the bound that the twin had is that of the replay",
+            "{}: the replay's bound equals the twin's",
             row.id
         );
     }
@@ -100,12 +100,12 @@ fn late_writes_are_lost() {
         .iter()
         .filter(|&&key| key == crate::engines::lockstep::PADDING)
         .count();
-    assert_eq!(lost, 16, "what was in the slots before the first append is read");
+    assert_eq!(lost, 16, "the swap reads the old contents of the slots");
 }
 
 /// A fault may have no effect: without equal distances, comparing only distances changes nothing.
 #[test]
-fn what_the_data_do_not_bring_about_is_said() {
+fn faults_without_effect_are_reported() {
     let lesson = lessons::named("merge").unwrap();
     let sound = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let faulty = lesson.broken(&sound, Fault::DistanceOnly).unwrap();
@@ -118,7 +118,7 @@ fn what_the_data_do_not_bring_about_is_said() {
 
 /// Every fault terminates, and is replayed, in every shape of a warp.
 #[test]
-fn every_shape_makes_every_mistake() {
+fn every_warp_shape_supports_every_fault() {
     for (width, registers) in [(4u32, 1usize), (4, 32), (8, 4), (16, 2), (32, 1), (32, 8)] {
         let k = width as usize * registers - 1;
         let problem = problem(&format!("duplicates:n={},d=2,distinct=40", 3 * k + 5), 7, 1, k);
@@ -140,7 +140,7 @@ fn every_shape_makes_every_mistake() {
 }
 
 #[test]
-fn what_cannot_be_broken_is_refused() {
+fn unknown_and_unsupported_faults_are_rejected() {
     assert_eq!(
         fault::named("gravity").unwrap_err().to_string(),
         "unknown fault `gravity`; available: no-barrier, direction, no-mirror, no-revote, dropped, stale, \
@@ -156,7 +156,7 @@ fn what_cannot_be_broken_is_refused() {
 
 /// A file of steps names the fault; that of a sound search is unchanged.
 #[test]
-fn a_file_names_the_mistake() {
+fn files_name_the_fault() {
     let take = made(&FAULTS[2]);
     let mut file = Vec::new();
     jsonl::write(&take.recording, 0..3, &mut file).unwrap();

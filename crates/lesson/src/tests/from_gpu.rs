@@ -126,7 +126,7 @@ fn trace(twin: &Recording, words: Vec<u32>, neighbours: Vec<(u32, f32)>) -> Trac
 }
 
 #[test]
-fn what_the_gpu_writes_becomes_the_twins_steps() {
+fn kernel_trace_matches_the_twin() {
     for (spec, k, batch) in [
         ("uniform:n=3000,d=2", 1, None),
         ("uniform:n=3000,d=3", 33, Some(7)),
@@ -147,7 +147,7 @@ fn what_the_gpu_writes_becomes_the_twins_steps() {
 }
 
 #[test]
-fn batches_are_found_again() {
+fn batch_size_is_inferred() {
     for (n, batch, found) in [
         (3000, Some(7), Some(7)),
         (3000, None, None),
@@ -167,7 +167,7 @@ fn first_layer(words: &[u32]) -> usize {
 }
 
 #[test]
-fn what_differs_is_named() {
+fn differences_from_the_twin_are_named() {
     let (twin, words, neighbours) = pair("uniform:n=300,d=2", 0, 40, None);
     let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| {
         compare(&trace(&twin, words, neighbours.to_vec()), &twin).unwrap_err().to_string()
@@ -222,7 +222,7 @@ fn what_differs_is_named() {
 
 /// A long step is shown around its first difference.
 #[test]
-fn a_long_difference_is_cut_to_what_differs() {
+fn long_differences_are_shortened() {
     let (twin, mut words, neighbours) = pair("uniform:n=2000,d=2", 0, 512, None);
     let layer = first_layer(&words);
     // The pair of elements 510 and 511: the last lane's last registers.
@@ -295,7 +295,7 @@ fn tree_pair(spec: &str, row: usize, k: usize) -> (Recording, Vec<u32>, Vec<(u32
     (twin, nearest.observer.0, neighbours)
 }
 
-/// The words of a tree's trace that no step has.
+/// The indices of the words of a tree's trace that steps do not contain.
 fn unsaid(words: &[u32]) -> Vec<usize> {
     let (mut at, mut unsaid) = (0, Vec::new());
     while at < words.len() {
@@ -322,7 +322,7 @@ fn tree_trace(words: Vec<u32>, neighbours: Vec<(u32, f32)>) -> TreeTrace {
 }
 
 #[test]
-fn what_the_gpu_writes_of_a_tree_becomes_the_twins_steps() {
+fn tree_trace_matches_the_twin() {
     for (spec, row, k) in [
         ("uniform:n=2048,d=2", 1024, 32),
         ("uniform:n=5000,d=3", 17, 100),
@@ -339,7 +339,7 @@ fn what_the_gpu_writes_of_a_tree_becomes_the_twins_steps() {
 }
 
 #[test]
-fn what_differs_in_a_tree_is_named() {
+fn differences_in_trees_are_named() {
     let (twin, words, neighbours) = tree_pair("uniform:n=2048,d=2", 1024, 32);
     let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| {
         compare_tree(&tree_trace(words, neighbours.to_vec()), &twin).unwrap_err().to_string()
@@ -366,7 +366,7 @@ fn what_differs_in_a_tree_is_named() {
 /// Every bit of a tree's trace is checked, except a child's key and the position at the end of a merge, which
 /// steps do not contain.
 #[test]
-fn every_changed_bit_of_a_tree_is_found() {
+fn every_flipped_bit_of_a_tree_trace_is_detected() {
     let (twin, mut words, neighbours) = tree_pair("uniform:n=700,d=2", 0, 40);
     let unsaid = unsaid(&words);
     for at in 0..words.len() {
@@ -476,7 +476,7 @@ fn compared_queues(
 }
 
 #[test]
-fn what_the_gpu_writes_of_queues_becomes_the_twins_steps() {
+fn queue_trace_matches_the_twin() {
     for (spec, row, k) in [
         ("uniform:n=3000,d=2", 1500, 1),
         ("uniform:n=3000,d=3", 17, 33),
@@ -491,7 +491,7 @@ fn what_the_gpu_writes_of_queues_becomes_the_twins_steps() {
 }
 
 #[test]
-fn what_differs_in_queues_is_named() {
+fn differences_in_queues_are_named() {
     let (twin, words, neighbours) = queue_pair("uniform:n=2000,d=2", 0, 40);
     let tell = |words: Vec<u32>, neighbours: &[(u32, f32)]| {
         compared_queues(&twin, words, neighbours).unwrap_err().to_string()
@@ -569,7 +569,7 @@ fn compared_passes(
 }
 
 #[test]
-fn what_the_gpu_writes_of_passes_becomes_the_twins_steps() {
+fn pass_trace_matches_the_twin() {
     for (spec, row, k) in [
         ("uniform:n=3000,d=2", 1500, 1),
         ("uniform:n=3000,d=3", 17, 33),
@@ -585,7 +585,7 @@ fn what_the_gpu_writes_of_passes_becomes_the_twins_steps() {
 
 /// Every bit of the trace of passes is checked.
 #[test]
-fn every_changed_bit_of_passes_is_found() {
+fn every_flipped_bit_of_a_pass_trace_is_detected() {
     let (twin, mut words, neighbours) = pass_pair("uniform:n=700,d=2", 0, 40);
     for at in 0..words.len() {
         for bit in 0..32 {
@@ -630,7 +630,7 @@ proptest! {
 
     /// Every bit of a trace is checked, and no word makes the reader panic.
     #[test]
-    fn a_changed_word_is_found(
+    fn corrupt_words_are_detected(
         at in any::<prop::sample::Index>(),
         change in prop_oneof![(0u32..32).prop_map(|bit| 1 << bit), 1u32..],
     ) {
@@ -645,7 +645,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_or_foreign_trace_of_a_tree_is_refused(
+    fn truncated_and_foreign_tree_traces_are_rejected(
         cut in any::<prop::sample::Index>(),
         foreign in prop::collection::vec(prop_oneof![0u32..11, 0u32..70, any::<u32>()], 0..200),
     ) {
@@ -661,7 +661,7 @@ proptest! {
 
     /// No word makes the reader of queues panic, and accepted steps equal the twin's.
     #[test]
-    fn a_changed_word_of_queues_is_found_or_of_no_step(
+    fn corrupt_queue_words_are_detected_or_harmless(
         at in any::<prop::sample::Index>(),
         change in prop_oneof![(0u32..32).prop_map(|bit| 1 << bit), 1u32..],
     ) {
@@ -677,7 +677,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_or_foreign_trace_of_queues_is_refused(
+    fn truncated_and_foreign_queue_traces_are_rejected(
         cut in any::<prop::sample::Index>(),
         foreign in prop::collection::vec(prop_oneof![0u32..12, 0u32..70, any::<u32>()], 0..200),
     ) {
@@ -692,7 +692,7 @@ proptest! {
     }
 
     #[test]
-    fn a_foreign_trace_of_passes_is_refused(
+    fn foreign_pass_traces_are_rejected(
         foreign in prop::collection::vec(prop_oneof![0u32..6, 0u32..70, any::<u32>()], 0..200),
     ) {
         let (twin, _, neighbours) = pass_pair("uniform:n=700,d=2", 0, 40);
@@ -700,7 +700,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cut_or_foreign_trace_is_refused(
+    fn truncated_and_foreign_traces_are_rejected(
         cut in any::<prop::sample::Index>(),
         foreign in prop::collection::vec(any::<u32>(), 0..200),
     ) {

@@ -48,7 +48,7 @@ fn is_heap(keys: &[Key]) -> bool {
 }
 
 #[test]
-fn a_replay_ends_with_the_twins_answer_in_every_lane() {
+fn replay_matches_the_twin_in_every_lane() {
     for case in CASES {
         let recording = recorded_heaps(case);
         let end = fresh(&recording, recording.len());
@@ -88,7 +88,7 @@ fn smallest(row: &[f32], points: usize, k: usize) -> Vec<Key> {
 }
 
 #[test]
-fn every_step_is_what_it_says() {
+fn every_step_is_correct() {
     for case in CASES {
         let recording = recorded_heaps(case);
         let (shape, rows) = (recording.shape(), rows_of(&recording));
@@ -187,7 +187,7 @@ fn every_step_is_what_it_says() {
 
 /// A point that some lane inserts is at level stage; lane 0's insertions are at level merge.
 #[test]
-fn levels_stop_where_keys_were_inserted() {
+fn levels_stop_at_insertions() {
     for case in [CASES[0], CASES[5]] {
         let recording = Arc::new(recorded_heaps(case));
         let stops = |level: Level| {
@@ -201,7 +201,7 @@ fn levels_stop_where_keys_were_inserted() {
         };
         let end = fresh(&recording, recording.len());
         let (stages, own) = (end.heaps().unwrap().stops, end.counts.merges);
-        // The first step and the last are a search's.
+        // The first and the last step are at level search.
         assert_eq!(
             [stops(Level::Search), stops(Level::Merge), stops(Level::Stage)],
             [2, own + 2, stages + 2],
@@ -212,7 +212,7 @@ fn levels_stop_where_keys_were_inserted() {
 }
 
 #[test]
-fn a_seek_is_a_fresh_replay() {
+fn seeking_matches_a_fresh_replay() {
     for case in [CASES[0], CASES[8]] {
         let recording = Arc::new(recorded_heaps(case));
         let mut cursor = Cursor::new(recording.clone());
@@ -230,7 +230,7 @@ fn a_seek_is_a_fresh_replay() {
 }
 
 #[test]
-fn sentences_and_lines_tell_each_step() {
+fn every_step_has_a_sentence_and_a_line() {
     let mut lines = BTreeSet::new();
     for case in CASES {
         let recording = recorded_heaps(case);
@@ -269,7 +269,7 @@ fn sentences_and_lines_tell_each_step() {
 }
 
 #[test]
-fn steps_are_read_back_as_they_were_written() {
+fn steps_round_trip_through_files() {
     for case in CASES {
         let recording = recorded_heaps(case);
         let mut file = Vec::new();
@@ -282,7 +282,7 @@ fn steps_are_read_back_as_they_were_written() {
 
 /// All lanes have different queries, unless there are fewer points than lanes.
 #[test]
-fn lanes_have_queries_of_their_own() {
+fn lanes_have_distinct_queries() {
     let recording = recorded_heaps(("uniform:n=256,d=2", 128, 15, 8));
     let Some(HeapStep::Heaps { others }) = &recording.steps()[0].heap() else {
         panic!("it begins with heaps")
@@ -292,7 +292,7 @@ fn lanes_have_queries_of_their_own() {
 }
 
 #[test]
-fn a_warp_of_another_width_is_refused() {
+fn unsupported_warp_sizes_are_rejected() {
     let refused =
         |k, width| record_heaps(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
     assert_eq!(refused(8, 5), "width = 5: must be 4, 8, 16 or 32 lanes");

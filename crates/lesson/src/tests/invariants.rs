@@ -20,7 +20,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn the_sound_twin_breaks_none(
+    fn correct_searches_break_no_invariant(
         width in prop::sample::select(vec![4u32, 8, 16, 32]),
         registers in prop::sample::select(vec![1usize, 2, 4, 8, 16, 32]),
         less in 0usize..4,
@@ -70,7 +70,7 @@ fn every_stage_has_a_badge() {
 }
 
 #[test]
-fn badges_say_their_numbers() {
+fn badges_contain_their_numbers() {
     let recording = Arc::new(recorded("uniform:n=64,d=2", 9, 16, 8));
     let mut cursor = Cursor::new(recording.clone());
     let mut said = |wanted: &dyn Fn(&Step) -> bool| {
@@ -115,7 +115,7 @@ fn badges_say_their_numbers() {
 
 /// Other searches have other invariants.
 #[test]
-fn other_searches_have_no_badge() {
+fn only_kernel_searches_have_badges() {
     let recording = Arc::new(record_queues(problem("uniform:n=100,d=2", 1, 3, 8), 0, 8, "").unwrap());
     let mut cursor = Cursor::new(recording.clone());
     for position in 0..=recording.len() {
@@ -140,7 +140,7 @@ fn spoilt((spec, row): (&str, usize), spoil: impl Fn(&mut Step) -> bool) -> (&'s
     (broken.invariant, broken.position - at - 1)
 }
 
-/// Keeps a layer from swapping anything.
+/// Removes all swaps of a layer.
 fn without_swaps(wanted: Pass, size: u32, stride: u32) -> impl Fn(&mut Step) -> bool {
     move |step| match step {
         Step::Layer { pass, layer, swapped, .. }
@@ -154,7 +154,7 @@ fn without_swaps(wanted: Pass, size: u32, stride: u32) -> impl Fn(&mut Step) -> 
 }
 
 #[test]
-fn every_invariant_notices() {
+fn every_invariant_detects_its_violation() {
     type Spoil = Box<dyn Fn(&mut Step) -> bool>;
     let uniform = ("uniform:n=300,d=2", 9);
     // 300 points that are all candidates leave 12 for the last merge.
@@ -248,7 +248,7 @@ fn every_invariant_notices() {
 
 /// Keys lost between steps are detected at the next swap, after the merge, and at the end.
 #[test]
-fn what_is_lost_on_the_way_is_missed() {
+fn lost_keys_are_detected() {
     let sound = recorded("uniform:n=300,d=2", 9, 13, 8);
     let without = |drop: &dyn Fn(&Step) -> bool| {
         let steps = sound.steps().iter().filter(|step| !drop(step)).cloned().collect();
@@ -256,11 +256,11 @@ fn what_is_lost_on_the_way_is_missed() {
             .map(|broken| broken.invariant)
     };
     assert_eq!(without(&|_| false), None);
-    // Without any merge the registers are empty in the end.
+    // Without any merge, the registers are empty at the end.
     let merge = |step: &Step| !matches!(step, Step::Batch { .. } | Step::Finished);
     assert_eq!(without(&merge), Some("answer"), "nothing was searched");
     // Without a sort, the minimum compares unsorted keys.
     assert_eq!(without(&|step| matches!(step, Step::Layer { pass: Pass::Sort, .. })), Some("bitonic"));
-    // Without a swap the buffer's keys never come to the registers.
+    // Without a swap, the buffer's keys never reach the registers.
     assert!(without(&|step| matches!(step, Step::Swap)).is_some());
 }

@@ -64,7 +64,7 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
             Reply::YesNo(falls == pair.ascending)
         }
         Ask::Taken => {
-            // What waits in the buffer, sorted, is the intermediate result.
+            // After the swap the buffer holds the intermediate result.
             let mut intermediate = before.buffer.clone();
             intermediate.sort_unstable();
             let mirror = (shape.capacity() - 1 - question.subject) as usize;
@@ -141,7 +141,7 @@ fn worked_out(question: &Question, take: &Take) -> Reply {
 }
 
 #[test]
-fn every_question_has_one_right_answer() {
+fn every_question_has_one_correct_answer() {
     for lesson in &LESSONS {
         for take in takes(lesson) {
             let questions = lesson.questions(&take);
@@ -185,7 +185,7 @@ fn every_question_has_one_right_answer() {
 }
 
 #[test]
-fn lessons_show_what_they_are_about() {
+fn lessons_cover_the_steps_they_name() {
     assert!(LESSONS.iter().zip(1..).all(|(lesson, number)| lesson.number == number));
     let ids = "problem, heap, buffer, wait, sort, wide, merge, search, order, yours, not-looking, \
                warp-select, radix-select";
@@ -227,7 +227,7 @@ fn lessons_show_what_they_are_about() {
 }
 
 #[test]
-fn order_decides_the_merges() {
+fn point_order_determines_the_merges() {
     let lesson = named("order").unwrap();
     let takes = takes(lesson);
     let counts: Vec<_> = takes.iter().map(|take| fresh(&take.recording, take.recording.len())).collect();
@@ -245,7 +245,7 @@ fn order_decides_the_merges() {
 }
 
 #[test]
-fn lessons_take_other_sizes() {
+fn lessons_accept_other_sizes() {
     for (id, k, width) in [
         ("sort", 32, 32),
         ("wide", 64, 16),
@@ -271,7 +271,7 @@ fn lessons_take_other_sizes() {
 }
 
 #[test]
-fn steps_are_read_back_as_they_were_written() {
+fn steps_round_trip_through_files() {
     for (spec, k, width) in [
         ("uniform:n=300,d=3", 32, 8),
         ("duplicates:n=70,d=1,distinct=3", 100, 32),
@@ -286,7 +286,7 @@ fn steps_are_read_back_as_they_were_written() {
         for (at, (position, step)) in steps.iter().enumerate() {
             assert_eq!((*position, step), (at + 1, &*recording.step(at)));
         }
-        // A part is the same lines.
+        // A part of the file has the same lines.
         let mut part = Vec::new();
         jsonl::write(&recording, 10..13, &mut part).unwrap();
         let (all, part) = (String::from_utf8(file).unwrap(), String::from_utf8(part).unwrap());
@@ -295,7 +295,7 @@ fn steps_are_read_back_as_they_were_written() {
 }
 
 #[test]
-fn a_broken_file_is_named_by_its_line() {
+fn errors_in_files_name_the_line() {
     let recording = recorded("uniform:n=40,d=2", 0, 4, 4);
     let mut file = Vec::new();
     jsonl::write(&recording, 0..recording.len(), &mut file).unwrap();
@@ -312,7 +312,7 @@ fn a_broken_file_is_named_by_its_line() {
 
 /// A full handout: its texts are escaped, and it loads no other file.
 #[test]
-fn handouts_hold_what_they_promise() {
+fn handouts_are_complete_and_self_contained() {
     for lesson in &LESSONS {
         let takes = takes(lesson);
         let film = Film::new(lesson, takes.clone(), [960.0, 540.0], 1.0, palette::LIGHT);
@@ -370,10 +370,10 @@ fn handouts_hold_what_they_promise() {
     }
 }
 
-/// No script, no file, no font and no style from elsewhere; a namespace is a name only.
+/// Checks that a page loads no script, file, font or style. The name of a namespace is not loaded.
 fn stands_alone(html: &str) {
     let without = html.replace("xmlns=\"http://www.w3.org/2000/svg\"", "");
-    // Fonts are inside.
+    // Fonts are embedded.
     let faces = without.matches("@font-face{").count();
     assert_eq!((faces, without.matches("src:url(data:font/ttf;base64,").count()), (2, 2));
     let without: String = without.lines().filter(|line| !line.starts_with("@font-face{")).collect();
@@ -390,7 +390,7 @@ fn stands_alone(html: &str) {
 }
 
 #[test]
-fn a_handout_has_the_readers_colours_or_those_that_were_asked_for() {
+fn handouts_follow_the_reader_or_the_chosen_theme() {
     let lesson = named("sort").unwrap();
     let film = Film::new(lesson, takes(lesson), [960.0, 540.0], 1.0, palette::HIGH_CONTRAST);
     let moments = Selection::of_lesson(1).moments(lesson, film.lead()).unwrap();
@@ -416,7 +416,7 @@ fn a_handout_has_the_readers_colours_or_those_that_were_asked_for() {
 
 /// Numbers in paragraphs equal the recorded counts.
 #[test]
-fn paragraphs_say_what_holds() {
+fn numbers_in_paragraphs_are_correct() {
     let six = named("order").unwrap();
     assert!(six.paragraph.contains("about 3 + 2 ln(n / 2k) merges where k = K"), "{}", six.paragraph);
     for k in [32, 64, 256] {
@@ -469,9 +469,9 @@ fn paragraphs_say_what_holds() {
     );
 }
 
-/// Texts have the sizes of the recording, whatever the overrides.
+/// Texts use the sizes of the recording, with and without overrides.
 #[test]
-fn texts_have_the_sizes_of_the_recording() {
+fn texts_use_the_sizes_of_the_recording() {
     for lesson in &LESSONS {
         assert_eq!(takes(lesson)[0].recording.shape(), lesson.shape(), "lesson {}", lesson.id);
         for text in [lesson.goal, lesson.paragraph, lesson.summary] {
@@ -487,7 +487,7 @@ fn texts_have_the_sizes_of_the_recording() {
 
 /// Every lesson comes after its prerequisites, and the route is self-contained.
 #[test]
-fn the_story_has_an_order() {
+fn lessons_follow_their_prerequisites() {
     for lesson in &LESSONS {
         for id in lesson.needs {
             let needed = named(id).unwrap();

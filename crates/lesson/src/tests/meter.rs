@@ -20,23 +20,23 @@ fn counts(work: &Work) -> [(u64, u64); Kind::COUNT] {
 }
 
 #[test]
-fn a_merge_of_four_keys_is_counted_as_by_hand() {
+fn work_of_a_four_key_merge_matches_a_hand_count() {
     // One group of four points fills the buffer of four slots: three layers sort it, two sort the minimum,
     // all with shuffles.
     let work = all_of(&recorded("uniform:n=4,d=1", 0, 4, 4));
     let by_hand = [
         (1, 4),
-        // The ballot's, five layers, and the minimum.
+        // Comparisons: the ballot, five layers, and the minimum.
         (1 + 5 + 1, 28),
-        // Five layers, and the k-th.
+        // Shuffles: five layers, and the k-th.
         (6, 24),
-        // Two ballots and two counts of bits; which lane was the last to fill the buffer.
+        // Votes: two ballots, two population counts, and one to find the last lane with a slot.
         (5, 20),
-        // Of the swap and the minimum.
+        // Reads: the swap and the minimum.
         (2, 8),
-        // What is appended, and the swap.
+        // Writes: the appended keys and the swap.
         (2, 8),
-        // The batch, before the swap, and around the minimum.
+        // Barriers: at the batch, before the swap, and around the minimum.
         (4, 16),
     ];
     assert_eq!(counts(&work), by_hand);
@@ -45,7 +45,7 @@ fn a_merge_of_four_keys_is_counted_as_by_hand() {
 }
 
 #[test]
-fn a_heap_of_three_keys_is_counted_as_by_hand() {
+fn work_of_a_three_key_heap_matches_a_hand_count() {
     // Each of four points is nearer than all before, and sinks by a level: two reads, two comparisons and a
     // write; then a write where it stays, and the root is read. Sorting takes two rounds of three accesses
     // and a write, and one key sinks.
@@ -60,7 +60,7 @@ fn a_heap_of_three_keys_is_counted_as_by_hand() {
 }
 
 #[test]
-fn lanes_that_wait_or_have_no_point_are_idle() {
+fn waiting_and_empty_lanes_are_idle() {
     // Two groups of four lanes: the second has one point.
     let one = recorded("uniform:n=5,d=2", 0, 4, 4);
     assert_eq!(all_of(&one).of(Kind::Distance), Issued { times: 2, lanes: 5 });
@@ -83,7 +83,7 @@ fn lanes_that_wait_or_have_no_point_are_idle() {
     assert!(used < 0.9 && used > 0.3, "{used}");
 }
 
-/// Counts what the twin does where it does it.
+/// Counts the twin's operations while it executes them.
 #[derive(Default)]
 struct Counter {
     work: [(u64, u64); Kind::COUNT],
@@ -159,7 +159,7 @@ impl<const W: usize> Observer<W> for Counter {
 }
 
 #[test]
-fn the_sum_over_steps_is_what_an_observer_counts() {
+fn work_summed_over_steps_matches_the_observer() {
     for (spec, row, k, width) in [
         ("uniform:n=700,d=2", 3, 20, 8),
         ("uniform:n=301,d=3", 5, 4, 4),
@@ -178,7 +178,7 @@ fn the_sum_over_steps_is_what_an_observer_counts() {
         };
         let work = all_of(&recording);
         assert_eq!(counts(&work), counted, "{spec}");
-        // The account's shuffles are those of the layers.
+        // The account counts only the shuffles of layers.
         let end = fresh(&recording, recording.len()).counts;
         assert_eq!(work.of(Kind::Shuffle).times, end.shuffles + u64::from(end.merges));
     }
@@ -191,7 +191,7 @@ fn observe<const W: usize>(problem: &Problem, counter: Counter) -> [(u64, u64); 
 
 /// Lanes together do the same work as each alone.
 #[test]
-fn a_warp_of_threads_executes_what_its_threads_do() {
+fn warp_work_equals_the_sum_of_its_threads() {
     let spec = "uniform:n=120,d=2";
     let warp = record_heaps(problem(spec, 1, 60, 7), 0, 4, spec).unwrap();
     let Some(HeapStep::Heaps { others }) = &warp.steps()[0].heap() else { panic!("it begins with heaps") };
@@ -211,7 +211,7 @@ fn a_warp_of_threads_executes_what_its_threads_do() {
 }
 
 #[test]
-fn every_instruction_stands_in_the_kernel_and_every_step_in_the_table() {
+fn instructions_are_in_the_kernel_and_steps_in_the_table() {
     for (name, instructions) in TABLE {
         for instruction in instructions {
             let (file, search) = instruction.source;
@@ -235,7 +235,7 @@ fn every_instruction_stands_in_the_kernel_and_every_step_in_the_table() {
 }
 
 #[test]
-fn a_meter_has_all_ways_at_every_moment() {
+fn meter_covers_all_methods_at_every_moment() {
     for (recording, own) in [
         (recorded("uniform:n=300,d=2", 3, 16, 8), Way::Warp),
         (record_heaps(problem("uniform:n=300,d=2", 1, 3, 16), 0, 8, "").unwrap(), Way::ThreadAQuery),
@@ -267,7 +267,7 @@ fn a_meter_has_all_ways_at_every_moment() {
 
 /// Claims of the lesson's paragraph about its own data.
 #[test]
-fn the_lesson_shows_what_it_says() {
+fn heap_lesson_claims_are_true() {
     let take = named("heap").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
     let recording = take.recording;
     let end = fresh(&recording, recording.len());

@@ -29,7 +29,7 @@ fn recorded_queues((spec, row, k, width): (&str, usize, usize, u32)) -> Recordin
     record_queues(problem(spec, 1, row, k), 0, width, spec).unwrap()
 }
 
-/// What the twin had after each of its stages: the lanes' queues, or the warp's.
+/// The twin's registers after each of its stages: the lanes' queues, or the warp's.
 #[derive(Default)]
 struct Snapshots {
     lanes: Vec<Vec<Key>>,
@@ -69,7 +69,7 @@ fn watched(recording: &Recording, length: u32) -> (Snapshots, [u32; 2]) {
 }
 
 #[test]
-fn a_replay_has_the_twins_registers_after_every_stage() {
+fn replayed_registers_match_the_twin_after_every_stage() {
     for case in CASES {
         let recording = recorded_queues(case);
         let Baseline::WarpSelect(queued) = recording.baseline() else { panic!("{case:?}") };
@@ -107,7 +107,7 @@ fn a_replay_has_the_twins_registers_after_every_stage() {
 }
 
 #[test]
-fn a_search_ends_with_the_neighbours() {
+fn search_ends_with_the_neighbours() {
     for case in CASES {
         let recording = recorded_queues(case);
         let end = fresh(&recording, recording.len());
@@ -122,7 +122,7 @@ fn a_search_ends_with_the_neighbours() {
 }
 
 #[test]
-fn every_step_is_what_it_says() {
+fn every_step_is_correct() {
     for case in CASES {
         let recording = recorded_queues(case);
         let shape = recording.shape();
@@ -186,7 +186,7 @@ fn every_step_is_what_it_says() {
 }
 
 #[test]
-fn the_buffer_beside_is_the_kernels_own_search() {
+fn buffer_baseline_matches_the_kernel_search() {
     for case in CASES {
         let (spec, row, k, width) = case;
         let recording = recorded_queues(case);
@@ -208,7 +208,7 @@ fn the_buffer_beside_is_the_kernels_own_search() {
 }
 
 #[test]
-fn a_seek_is_a_fresh_replay() {
+fn seeking_matches_a_fresh_replay() {
     for case in [CASES[0], CASES[8]] {
         let recording = Arc::new(recorded_queues(case));
         let mut cursor = Cursor::new(recording.clone());
@@ -239,7 +239,7 @@ fn a_seek_is_a_fresh_replay() {
 }
 
 #[test]
-fn sentences_and_lines_tell_each_step() {
+fn every_step_has_a_sentence_and_a_line() {
     let mut lines = BTreeSet::new();
     for case in CASES {
         let recording = recorded_queues(case);
@@ -270,7 +270,7 @@ fn sentences_and_lines_tell_each_step() {
 }
 
 #[test]
-fn steps_are_read_back_as_they_were_written() {
+fn steps_round_trip_through_files() {
     for case in CASES {
         let recording = recorded_queues(case);
         let mut file = Vec::new();
@@ -282,7 +282,7 @@ fn steps_are_read_back_as_they_were_written() {
 }
 
 #[test]
-fn a_queue_of_another_warp_is_refused() {
+fn unsupported_warp_sizes_are_rejected() {
     let refused = |k, width| {
         record_queues(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string()
     };

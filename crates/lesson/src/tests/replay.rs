@@ -15,7 +15,7 @@ fn watched(problem: &Problem, width: u32) -> Watched<()> {
     }
 }
 
-/// Compares a recording's end with the unwatched search and with all distances sorted.
+/// Compares a recording's end with an unobserved search and with all distances sorted.
 fn agrees(problem: &Arc<Problem>, width: u32, batch: Option<usize>) -> Result<Recording, TestCaseError> {
     let recording = record(problem.clone(), 0, width, batch, "a test").unwrap();
     let state = fresh(&recording, recording.len());
@@ -151,7 +151,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn the_replay_is_the_search(
+    fn replay_reproduces_the_search(
         width in prop::sample::select(vec![4u32, 8, 16, 32]),
         registers in prop::sample::select(vec![1usize, 2, 4, 8, 16, 32]),
         less in 0usize..4,
@@ -172,7 +172,7 @@ proptest! {
 }
 
 #[test]
-fn large_k_is_replayed_too() {
+fn large_k_is_replayed_correctly() {
     let recording = agrees(&problem("uniform:n=5000,d=2", 2, 7, 1000), 32, None).unwrap();
     assert_eq!(recording.shape().capacity(), 1024);
     every_step_is_true(&recording).unwrap();
@@ -181,7 +181,7 @@ fn large_k_is_replayed_too() {
 
 /// The network that is drawn is the one that was recorded; the 0-1 principle says that it sorts everything.
 #[test]
-fn the_recorded_network_sorts_every_zero_one_sequence() {
+fn recorded_network_sorts_every_zero_one_sequence() {
     for (width, registers) in [(4u32, 1usize), (4, 2), (4, 4), (8, 1), (8, 2), (16, 1)] {
         let recording = recorded("uniform:n=64,d=2", 0, width as usize * registers, width);
         let layers = |wanted: Pass| -> Vec<Layer> {
@@ -214,7 +214,7 @@ fn the_recorded_network_sorts_every_zero_one_sequence() {
 }
 
 #[test]
-fn what_no_warp_holds_is_refused() {
+fn unsupported_warp_sizes_are_rejected() {
     let refused =
         |k, width| record(problem("uniform:n=300,d=2", 0, 0, k), 0, width, None, "").unwrap_err().to_string();
     assert_eq!(refused(8, 12), "width = 12: must be 4, 8, 16 or 32 lanes");
@@ -222,7 +222,7 @@ fn what_no_warp_holds_is_refused() {
 }
 
 #[test]
-fn a_rearranged_problem_has_the_same_rows() {
+fn rearranged_problems_keep_their_rows() {
     let problem = problem("uniform:n=50,d=3", 3, 20, 5);
     let backwards: Vec<u32> = (0..50).rev().collect();
     let other = problem.rearranged(&backwards);

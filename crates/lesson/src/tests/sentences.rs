@@ -51,7 +51,7 @@ struct Search {
     shuffles: u64,
     /// Keys of the current group or leaf, by lane.
     group: Vec<Key>,
-    /// The lanes that took part in the last vote, those that voted, and those of them that have no slot yet.
+    /// Lanes of the last vote: those that took part, those that voted, and the voters without a slot.
     asked: u32,
     votes: u32,
     rest: u32,
@@ -69,7 +69,7 @@ impl Search {
         distance_of(self.kth(shape))
     }
 
-    /// Lanes of a mask whose key is a candidate: nearer than the k-th, and of a tree's equal ones the
+    /// Lanes of a mask whose key is a candidate: nearer than the k-th or, in a tree, equally near and
     /// earlier.
     fn candidates_in(&self, mask: u32, shape: Shape, is_tree: bool) -> u32 {
         let is = |key: Key| {
@@ -302,7 +302,7 @@ impl Truth {
         self.search.max_distance(self.now.shape)
     }
 
-    /// Neighbours that are known: once a merge took the smaller keys, those of both lists.
+    /// The known neighbours. After the minimum of a merge, they come from both lists.
     fn known(&self) -> u64 {
         let is_taken = self.words(|step| {
             matches!(
@@ -1567,7 +1567,7 @@ fn judge(
 }
 
 #[test]
-fn every_sentence_with_a_number_is_true() {
+fn numbers_in_sentences_are_true() {
     let (mut known, mut said, mut wrong) = (HashMap::new(), 0u64, Vec::new());
     for lesson in &LESSONS {
         for take in lesson.record(Choice::default(), &Silent).unwrap() {
@@ -1631,7 +1631,7 @@ fn every_sentence_with_a_number_is_true() {
                         Panel::Cloud if kernel => dots(&scene.shapes, &truth, &mut here),
                         _ => {}
                     }
-                    // Ticks and keys in cells are numbers alone.
+                    // Ticks, and keys in cells, are bare numbers.
                     texts.extend(words.into_iter().filter(|text| {
                         text.parse::<f64>().is_err() && text.chars().any(char::is_alphabetic)
                     }));
@@ -1664,7 +1664,7 @@ fn every_sentence_with_a_number_is_true() {
 
 /// A sentence without a row is found.
 #[test]
-fn a_sentence_without_a_row_is_a_failure() {
+fn unmatched_sentences_are_detected() {
     let read = |template: &str, text: &str| {
         let mut found = Vec::new();
         read(template, text, &mut found).then_some(found)

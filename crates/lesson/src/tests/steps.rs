@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::*;
 
 #[test]
-fn a_step_of_each_kind_is_read_from_an_old_file_and_written_as_it_was() {
+fn steps_of_every_kind_are_read_from_old_files() {
     let file = include_str!("steps.jsonl");
     let (_, steps) = jsonl::read(file.as_bytes()).unwrap();
     let mut kinds = BTreeSet::new();

@@ -36,7 +36,7 @@ fn all_keys(problem: &Problem) -> Vec<Key> {
 }
 
 #[test]
-fn a_search_ends_with_the_neighbours_and_counts_what_it_visited() {
+fn search_ends_with_the_neighbours_and_visit_counts() {
     for (spec, row, k) in CASES {
         let recording = recorded_tree(spec, row, k);
         let (end, problem) = (fresh(&recording, recording.len()), recording.problem());
@@ -63,7 +63,7 @@ fn a_search_ends_with_the_neighbours_and_counts_what_it_visited() {
 }
 
 #[test]
-fn every_step_is_what_it_says() {
+fn every_step_is_correct() {
     for (spec, row, k) in CASES {
         let recording = recorded_tree(spec, row, k);
         let (keys, tree) = (all_keys(recording.problem()), &recording.index().unwrap().tree);
@@ -151,7 +151,7 @@ fn every_step_is_what_it_says() {
 }
 
 #[test]
-fn a_seek_is_a_fresh_replay() {
+fn seeking_matches_a_fresh_replay() {
     let recording = Arc::new(recorded_tree("uniform:n=20000,d=8", 5, 64));
     assert!(recording.len() > 100, "{}", recording.len());
     let mut cursor = Cursor::new(recording.clone());
@@ -164,7 +164,7 @@ fn a_seek_is_a_fresh_replay() {
 }
 
 #[test]
-fn sentences_and_lines_tell_each_step() {
+fn every_step_has_a_sentence_and_a_line() {
     let mut lines = BTreeSet::new();
     for (spec, row, k) in CASES {
         let recording = recorded_tree(spec, row, k);
@@ -204,7 +204,7 @@ fn sentences_and_lines_tell_each_step() {
 }
 
 #[test]
-fn steps_of_a_tree_are_read_back_as_they_were_written() {
+fn tree_steps_round_trip_through_files() {
     for (spec, row, k) in CASES {
         let recording = recorded_tree(spec, row, k);
         let mut file = Vec::new();
@@ -216,7 +216,7 @@ fn steps_of_a_tree_are_read_back_as_they_were_written() {
 }
 
 #[test]
-fn a_node_has_as_many_lanes_as_children() {
+fn unsupported_tree_sizes_are_rejected() {
     let refused =
         |k, width| record_tree(problem("uniform:n=300,d=2", 0, 0, k), 0, width, "").unwrap_err().to_string();
     assert_eq!(refused(8, 16), "width = 16: a tree node has 32 children, one per lane (--width 32)");
@@ -224,7 +224,7 @@ fn a_node_has_as_many_lanes_as_children() {
 }
 
 #[test]
-fn fewer_points_than_neighbours_leave_padding() {
+fn missing_neighbours_are_padding() {
     let recording = recorded_tree("uniform:n=20,d=2", 3, 32);
     let end = fresh(&recording, recording.len());
     assert_eq!(end.neighbours().count(), 20);

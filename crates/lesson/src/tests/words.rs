@@ -18,7 +18,7 @@ fn state(width: u32, registers: u32) -> State {
 }
 
 #[test]
-fn a_ballot_is_told_as_a_teacher_would() {
+fn ballots_are_described_in_plain_sentences() {
     let mut state = state(32, 1);
     state.max_distance = 0.0123;
     let ballot = Step::Ballot { mask: 0x0002_0008 };
@@ -50,7 +50,7 @@ fn a_ballot_is_told_as_a_teacher_would() {
 }
 
 #[test]
-fn lanes_are_named_all() {
+fn all_lanes_are_named() {
     let cases = [
         (0, "no lane"),
         (1, "lane 0"),
@@ -80,7 +80,7 @@ fn number_after(sentence: &str, word: &str) -> u32 {
 }
 
 #[test]
-fn sentences_name_true_numbers() {
+fn numbers_of_each_step_are_true() {
     let shapes = [
         ("uniform:n=700,d=2", 32, 32),
         ("uniform:n=200,d=2", 20, 4),
@@ -165,7 +165,7 @@ fn sentences_name_true_numbers() {
 }
 
 #[test]
-fn every_line_stands_once_in_the_kernel() {
+fn every_code_line_occurs_once_in_the_kernel() {
     for line in KERNEL
         .lines
         .iter()
@@ -184,7 +184,7 @@ fn every_line_stands_once_in_the_kernel() {
 
 /// Numbers are grouped, 1 is singular, and lanes without a point compute nothing.
 #[test]
-fn few_and_many_are_told_as_they_are() {
+fn counts_use_correct_plurals() {
     let last = |n: u32| {
         let state = State::new(Shape { width: 32, registers: 1, k: 1, n });
         let distances = (0..32u16)

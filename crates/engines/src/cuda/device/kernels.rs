@@ -15,8 +15,8 @@ use super::units::{EMBEDDED_ABOUT, Unit, build_name};
 use crate::cuda::direct::{Cut, Variant, WARP_KNN_CUT, warp_knn_entry};
 use crate::knn::{Build, Problem};
 
-/// Coordinates per pass (queries × n × d) from which on a kernel is compiled for this exact d: such a pass
-/// takes some milliseconds in every run, compared with one second of compilation once.
+/// Minimum coordinates per pass (queries × n × d) for compiling a kernel for this exact d: such a pass takes
+/// some milliseconds in every run, compared with one second of compilation once.
 const WORTH_COMPILING: u64 = 1 << 33;
 
 /// A query kernel, ready to launch.
@@ -58,7 +58,7 @@ impl Kernels {
 
     /// The direct kernel's unit for a problem. d = 2 and 3 are embedded. For any other d up to 32 a unit is
     /// compiled for that d, if NVRTC is available and the work justifies the wait: padding d to whole tiles
-    /// wastes up to all but one dimension of a tile. Beyond 32 the waste is small and one kernel serves all.
+    /// may waste all but one dimension of a tile. Beyond 32 the waste is small and one kernel serves all.
     pub fn unit_for(&mut self, problem: &Problem) -> Unit {
         let unit = Variant::new(problem.k(), problem.dims()).unit();
         let work = problem.n() as u64 * problem.q() as u64 * problem.dims() as u64;

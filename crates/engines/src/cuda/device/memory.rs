@@ -33,7 +33,7 @@ pub enum Form {
     },
 }
 
-/// Points on the device, as long as [`Problem::cache`](crate::knn::Problem::cache) holds them.
+/// Points on the device, stored in [`Problem::cache`](crate::knn::Problem::cache).
 pub struct DevicePoints {
     pub form: Form,
     /// The coordinates, including the padding of the last batch.
@@ -115,7 +115,7 @@ pub struct Memory {
     pub indices: CudaSlice<u32>,
     /// q × k, row-major.
     pub squared_distances: CudaSlice<f32>,
-    /// Milliseconds of the upload, without points that were already there.
+    /// Milliseconds of the upload, excluding points that were already on the device.
     pub upload_ms: f64,
     /// Times the work on the stream.
     pub timer: Timer,

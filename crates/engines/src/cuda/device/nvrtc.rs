@@ -181,7 +181,7 @@ fn read_entry(path: &Path) -> Option<Vec<u8>> {
 }
 
 fn write_entry(path: &Path, code: &[u8]) -> std::io::Result<()> {
-    let folder = path.parent().expect("an entry lies in a folder");
+    let folder = path.parent().expect("an entry is in a folder");
     fs::create_dir_all(folder)?;
     files::write_small(path, |out| {
         out.write_all(blake3::hash(code).as_bytes())?;
@@ -197,7 +197,7 @@ mod tests {
     use crate::cuda::trace;
 
     #[test]
-    fn a_broken_entry_is_not_read() {
+    fn corrupt_cache_entries_are_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sub/entry.cubin");
         write_entry(&path, b"machine code").unwrap();

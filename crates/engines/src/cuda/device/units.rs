@@ -137,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_source_is_one_text() {
+    fn sources_are_self_contained() {
         for &(source, _, text) in embedded::SOURCES {
             assert!(!text.contains("#include"), "{source}: NVRTC has no folder to look in");
             assert!(text.contains("extern \"C\" __global__"), "{source} has no entry point");
@@ -147,7 +147,7 @@ mod tests {
 
     /// The program embeds exactly the units that the table says, and none marked on-demand.
     #[test]
-    fn what_is_on_demand_is_not_embedded() {
+    fn only_embedded_units_are_embedded() {
         for &(source, capacity, dims, _) in embedded::EMBEDDED {
             let unit = Unit::new(source, capacity, dims);
             assert!(unit.is_to_be_embedded() && unit.embedded().is_some(), "{unit:?}");
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kernel_that_cannot_be_had_says_why() {
+    fn unavailable_kernels_give_a_reason() {
         let unit = Unit::new("direct/warp_knn", 32, 0);
         assert!(unit.why_not("there is no NVRTC").starts_with("this program embeds no kernels ("));
         let exact = Unit { exact_dims: 5, ..unit };

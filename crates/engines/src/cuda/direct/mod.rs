@@ -244,20 +244,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn capacity_is_the_next_power_of_two() {
+    fn capacity_rounds_up_to_a_power_of_two() {
         let capacities = [1, 31, 32, 33, 1000, 1024].map(|k| Variant::new(k, 2).capacity);
         assert_eq!(capacities, [32, 32, 32, 64, 1024, 1024]);
     }
 
     #[test]
-    fn a_cut_reads_as_the_device_wrote_it() {
+    fn cut_layout_matches_the_device() {
         let cut: Cut = bytemuck::cast([8, 4, 16, 1024, 2, 12, 3, 41_024]);
         assert_eq!((cut.policy.numbers(), cut.shared_bytes), ([8, 4, 16, 1024, 2, 12, 3], 41_024));
         assert_eq!((cut.policy.threads(), cut.policy.queries_per_block()), (256, 32));
     }
 
     #[test]
-    fn room_is_for_whole_batches() {
+    fn layouts_are_padded_to_whole_batches() {
         let policy =
             Policy { warps: 8, queries: 4, window: 8, batch: 1024, slots: 4, tile: 16, min_blocks: 0 };
         let rows = Layout::new(1025, 3, Unit::new("direct/warp_knn", 32, 3), policy);

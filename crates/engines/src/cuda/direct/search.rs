@@ -20,7 +20,7 @@ use crate::knn::{
     Profile, Shape, theory, warp as rules,
 };
 
-/// Bytes per query written by a profiled launch, including those of a counted one.
+/// Bytes per query written by a profiled launch, including the bytes of a counted launch.
 const TALLY_BYTES: u64 = (size_of::<Counters>()
     + CONVERGENCE_ENTRIES * size_of::<ConvergenceEntry>()
     + rules::PHASES.len() * 8

@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_frame_is_of_most_rows() {
+    fn frames_ignore_outliers() {
         let mut rows: Vec<f32> = (0..3000).map(|i| 1e4 + (i % 7) as f32 * 2f32.powi(-6)).collect();
         let (centre, scale) = frame(&rows, 3);
         assert!(centre.iter().all(|&value| (value - 1e4).abs() < 0.1), "{centre:?}");
@@ -58,7 +58,7 @@ mod tests {
     /// `max_distance` must survive even if the tensor core loses as much as is assumed, and a much farther
     /// one must not.
     #[test]
-    fn the_margin_holds_and_is_sharp() {
+    fn filter_margin_is_safe_and_tight() {
         use rand_chacha::ChaCha8Rng;
         use rand_core::{Rng, SeedableRng};
         let mut rng = ChaCha8Rng::seed_from_u64(3);
@@ -122,7 +122,10 @@ mod tests {
                 }
             }
         }
-        assert!(pairs == 1000 && kept == 0, "{kept} of {pairs} pairs survive that are a tenth too far");
+        assert!(
+            pairs == 1000 && kept == 0,
+            "{kept} of {pairs} pairs survive although they are a tenth too far"
+        );
     }
 
     fn bf16(value: f32) -> f64 {

@@ -39,7 +39,7 @@ const TILE: usize = FILTER_TILE as usize;
 const MOST_ROWS: usize = 1 << 14;
 /// Queries that fill the device, given that there are many points.
 pub const FIRST_QUERIES: usize = 2048;
-/// Queries that take as long as one: a tile.
+/// Queries that cost no more than a single one: a whole tile.
 pub const QUERY_UNIT: usize = TILE;
 /// Upper limit on the bytes of a chunk's survivor bits.
 const SURVIVOR_BYTES: usize = 512 << 20;
@@ -70,7 +70,7 @@ pub fn pays(problem: &Problem, compute_capability: (i32, i32)) -> Result<(), Str
     Ok(())
 }
 
-/// The number of points from which on the first, unfiltered chunk is a small part of the work.
+/// Number of points above which the first, unfiltered chunk is a small part of the work.
 pub fn least_points(k: usize, dims: usize) -> usize {
     64 * Variant::new(k, dims).capacity as usize
 }
@@ -151,8 +151,8 @@ struct Scratch {
     computed: CudaSlice<u64>,
     /// Host copy of `computed` after the last chunk.
     seen: PinnedHostSlice<u64>,
-    /// Recorded after `seen` is written. The host spins on it: the wait is short, and sleeping would add as
-    /// much again.
+    /// Recorded after `seen` is written. The host spins on it: the wait is short, and sleeping would double
+    /// it.
     copied: CudaEvent,
 }
 
@@ -331,8 +331,8 @@ impl Filtered {
         })
     }
 
-    /// Answers a range of queries, whose entries in the tally start at `tally`. Returns false, with nothing
-    /// answered, if so many points survive that the direct kernel is faster.
+    /// Answers a range of queries, whose entries in the tally start at `tally`. Returns false and answers
+    /// nothing if so many points survive that the direct kernel is faster.
     pub fn search(
         &mut self,
         memory: &mut Memory,
@@ -473,7 +473,7 @@ mod tests {
     use crate::cuda::interface::filtered::FilterForm;
 
     #[test]
-    fn scratch_is_for_whole_tiles() {
+    fn scratch_rows_round_up_to_whole_tiles() {
         assert_eq!(
             [1, 127, 128, 129, MOST_ROWS, 1_000_000].map(scratch_rows),
             [128, 128, 128, 256, MOST_ROWS, MOST_ROWS]
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_cover_the_points_and_double() {
+    fn chunks_double_and_cover_all_points() {
         for (n, first, most) in [
             (1, 256, 1 << 20),
             (1_000_003, 256, 1 << 20),
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn few_survivors_are_not_too_many() {
+    fn expected_survivor_counts_are_accepted() {
         // Random order: half of 64 candidates in 256 points is a lot, but expected.
         assert!(!too_many(40 * 100, 256 * 100, 100, 64, 256, 512));
         // Every point survives.

@@ -82,8 +82,8 @@ impl Cases {
             starts: vec![0.0; TILES * ROWS * COLUMNS],
         };
         for tile in 0..TILES {
-            // The index of the large term in the first step, and its kind: the accumulator, that product, or
-            // both, which cancel; or all terms are large.
+            // The index of the large product in the first step, and the kind of sum: only the accumulator is
+            // large, only that product, both, which cancel, or all products.
             let (place, kind) = (tile / 4, tile % 4);
             let large = |step: usize, k: usize| kind == 3 || kind != 0 && step == 0 && k == place;
             for step in 0..STEPS {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn adders_as_they_are_known_pass() {
+    fn known_adder_designs_pass() {
         for (bits, block) in [(24, 4), (24, 8), (24, 16), (25, 8), (26, 16)] {
             let worst = worst_of(adder(bits, block));
             assert!(worst > 0.02 && worst < 0.6, "{bits} bits, blocks of {block}: {worst}");
@@ -198,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn too_large_a_loss_refuses_the_filter() {
+    fn excessive_rounding_loss_disables_the_filter() {
         assert_eq!([0.0, 0.4, 1.0].map(safe), [Ok(()), Ok(()), Ok(())]);
         assert_eq!(safe(1.6).unwrap_err(), "this GPU's tensor cores lose 1.6 times what the filter allows");
         assert!(safe(f64::NAN).is_err() && safe(f64::INFINITY).is_err());
     }
 
     #[test]
-    fn an_adder_that_is_too_coarse_is_found() {
+    fn coarse_adders_are_detected() {
         for (bits, block) in [(22, 8), (22, 16), (21, 4), (16, 16), (11, 8)] {
             let worst = worst_of(adder(bits, block));
             assert!(worst > 1.0, "{bits} bits, blocks of {block}: {worst}");

@@ -25,8 +25,8 @@ const DIGITS: usize = 1 << SORT_BITS;
 pub struct Scratch {
     keys: [CudaSlice<u32>; 2],
     order: [CudaSlice<u32>; 2],
-    /// For each pass the counts of each digit, then for each pass the next tile's number, then for each pass
-    /// what its tiles publish.
+    /// Three parts, each with an entry per pass: the counts of each digit, the next tile's number, and the
+    /// words that the tiles publish.
     zeroed: CudaSlice<u32>,
 }
 
@@ -68,7 +68,7 @@ impl Scratch {
     }
 }
 
-/// The tree over points on a device, as it is cached with them.
+/// The tree over points on a device, cached with the points.
 pub struct DeviceTree {
     pub frame: HostFrame,
     low: CudaSlice<f32>,
@@ -77,7 +77,7 @@ pub struct DeviceTree {
     corners: CudaSlice<f32>,
     smallest: CudaSlice<u32>,
     first_codes: CudaSlice<u64>,
-    /// Leaves that begin with the same sorted bits as the next.
+    /// Number of leaves whose first code has the same sorted bits as the next leaf's.
     crowded: CudaSlice<u32>,
     n: usize,
     d: usize,
@@ -187,8 +187,8 @@ impl Grower {
                     count: count as u32,
                     shift: pass as u32 * SORT_BITS,
                 };
-                // SAFETY: `Pass` is the kernel's parameter. Its pointers cover `count` keys and what the
-                // tiles of this pass publish, which was zeroed. The order is read from the buffer that is not
+                // SAFETY: `Pass` is the kernel's parameter. Its pointers cover `count` keys and the zeroed
+                // words that the tiles of this pass publish. The order is read from the buffer that is not
                 // written.
                 unsafe { launch(stream, &self.sweep, config, &arguments) }?;
                 at = 1 - at;
@@ -200,7 +200,7 @@ impl Grower {
 }
 
 impl DeviceTree {
-    /// Whether the bits that the tree was last built with distinguish too few points.
+    /// Whether the sorted bits of the last build distinguish too few points.
     ///
     /// # Errors
     /// Those of the driver.
@@ -260,8 +260,8 @@ impl DeviceTree {
         }
     }
 
-    /// Builds a tree over the first rows, which [`Self::grow`] overwrites, because a kernel's first launch
-    /// also loads its code.
+    /// Launches every kernel once on the first rows, because a kernel's first launch also loads its code.
+    /// [`Self::grow`] then overwrites the result.
     ///
     /// # Safety
     /// See [`Self::grow`].
@@ -338,7 +338,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heights_hold_a_box_for_each_group_below() {
+    fn each_level_has_a_box_per_group_below() {
         for (n, boxes) in [
             (1, vec![1]),
             (32, vec![1]),

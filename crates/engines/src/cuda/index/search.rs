@@ -62,7 +62,7 @@ pub fn load<'a>(
     let Unit { capacity, dims, .. } = unit;
     let traverse = BuildKernels::load(cuda, BVH.id, unit, |build| traverse_entry(capacity, dims, build))?;
 
-    // If all points are equal, none of a packet's queries would stop before it has visited many of them.
+    // If all points are equal, every query of a packet visits many of them before it can stop.
     let apart = problem.extents().iter().any(|[low, high]| low < high);
     let length =
         packet_length(problem.k(), d).filter(|_| packets.unwrap_or_else(|| apart && worth_packing(q, n)));
@@ -151,8 +151,9 @@ impl Kernels for Bvh {
         counts: CUdeviceptr,
     ) -> Result<f64, DriverError> {
         let (stream, count, d) = (&cuda.stream, queries.len(), memory.d);
-        // The tree has the points in order. A counted search sorts anyway: with equal codes, a point's own
-        // leaf may be another one, and counters must equal the twin's.
+        // If the queries are the points, the tree already has their order. A counted search sorts them
+        // anyway: among points with equal codes, a query may start in a different leaf, and counters must
+        // equal the twin's.
         let in_leaves = self.all_points && count == memory.q && build == Build::Timed;
         let sorts = !in_leaves && (WORTH_SORTING..=index::MOST_POINTS).contains(&count);
         if sorts && self.scratch.as_ref().is_none_or(|scratch| scratch.len() < count) {
@@ -175,7 +176,7 @@ impl Kernels for Bvh {
             _ => (),
         }
         let packs = build == Build::Timed && (self.packets == Some(true) || worth_packing(count, memory.n));
-        // In a packet every lane has a query; otherwise a warp has one.
+        // With packets each lane has a query, otherwise each warp.
         let (kernel, of_a_block, warps) = match &self.packet {
             Some(packet) if packs => (packet, 32, 1),
             _ => (self.traverse.of(build), TRAVERSE_WARPS, TRAVERSE_WARPS),
@@ -206,14 +207,13 @@ impl Kernels for Bvh {
     }
 
     fn chunk_ms(&self) -> f64 {
-        // A chunk for packets is a quarter of the number of points, and only afterwards is it known that
-        // packets are faster.
+        // Packets need large chunks, and the first one shows that they are faster only after it has finished.
         if self.packet.is_some() { 200.0 } else { 50.0 }
     }
 
     fn first_work(&self, memory: &Memory) -> u64 {
-        // In few dimensions a search visits a few hundred points, whatever their number. But if points are
-        // equally far from the query, it may visit all.
+        // In few dimensions a search visits a few hundred points, regardless of n. But if points are equally
+        // far from the query, it may visit all.
         if memory.d <= 3 { 4_000_000_000_000 } else { 200_000_000_000 }
     }
 }

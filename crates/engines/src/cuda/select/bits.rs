@@ -21,7 +21,7 @@ use crate::select::{BITS, Sample};
 /// The unit of the kernel that bounds a row.
 const BOUND: &str = "select/bound";
 
-/// Rows per multiprocessor from which on they are not divided.
+/// With at least this many rows per multiprocessor, rows are not divided.
 const FILLING: usize = 3;
 
 /// Threads per multiprocessor for divided rows, so that the last blocks leave little of it idle.
@@ -42,11 +42,11 @@ struct Divided {
 }
 
 struct Bits {
-    /// Of the timed search, and of the counted one, which does not divide rows.
+    /// For the timed search, and for the counted one, which does not divide rows.
     samples: [Sample; 2],
     parameters: Parameters,
     capacity: usize,
-    /// Per block.
+    /// Threads per block.
     threads: u32,
     /// Size of a block's ring of batches.
     ring_bytes: u32,

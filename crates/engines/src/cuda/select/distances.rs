@@ -91,7 +91,7 @@ const WORKSPACE: usize = 64 << 20;
 
 const WARP: u32 = 32;
 
-/// The kernels of the expanded form, and their memory besides the tile.
+/// The kernels of the expanded form, and the memory that they need in addition to the tile.
 pub struct Expanded {
     norms: CudaFunction,
     product: CudaFunction,

@@ -152,8 +152,8 @@ struct ByQuery {
     tally: CudaFunction,
     sweep: CudaFunction,
     n: usize,
-    /// For each pass the counts of each digit, then for each pass the next tile's number, then for each pass
-    /// what its tiles publish.
+    /// Three parts, each with an entry per pass: the counts of each digit, the next tile's number, and the
+    /// words that the tiles publish.
     zeroed: Option<CudaSlice<u32>>,
 }
 

@@ -91,8 +91,8 @@ impl Select {
         Ok(())
     }
 
-    /// Answers are always selected from distances by the rule: fills the tile with them, if the expanded form
-    /// filled it before. The counted build first selects from the expanded form.
+    /// Refills the tile by the rule if the expanded form filled it, because answers are always selected from
+    /// distances by the rule. The counted build first selects from the expanded form.
     fn fill_by_rule(
         &mut self,
         stream: &Arc<CudaStream>,

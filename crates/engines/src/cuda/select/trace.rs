@@ -19,7 +19,7 @@ use crate::select::{RADIX_SELECT, WARP_SELECT, warp_select};
 const WARP: u32 = 32;
 
 /// Selects one query's neighbours with the traced build of warp select. Returns the recorded words and the
-/// answers, of which only that query's is valid. The buffer initially holds `room` words. NVRTC compiles the
+/// answers; only that query's answer is valid. The buffer initially holds `room` words. NVRTC compiles the
 /// kernel on demand.
 ///
 /// # Errors

@@ -160,7 +160,7 @@ mod tests {
 
     /// Every sampled point is in the cloud, and none is sampled twice.
     #[test]
-    fn samples_lie_in_the_cloud() {
+    fn samples_are_in_range_and_distinct() {
         for n in [8193, 10_000, 40_003, 100_000, 1_048_576, 16_777_216, 4_000_000_000] {
             for (d, k) in [(2, 1), (2, 32), (3, 100), (17, 500), (2, 1024), (128, 1024)] {
                 let plan = Plan::new(n, d, k, 1);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sampled_fits_the_list() {
+    fn clouds_that_are_not_sampled_fit_the_list() {
         for (n, k) in [(1, 1), (1, 1024), (8192, 32), (16_384, 1024), (1000, 1000)] {
             let plan = Plan::new(n, 2, k, 1_000_000);
             assert_eq!((plan.windows, plan.capacity as usize), (0, n));
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn shapes_cover_all_queries_and_points() {
+    fn launch_shapes_cover_all_queries_and_points() {
         for n in [1, 300, 20_001, 4_194_304] {
             for q in [1, 2, 37, 300, 4096, 1_000_000, 10_000_000] {
                 for d in [2, 3, 5] {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn many_queries_are_answered_in_chunks() {
+    fn large_query_counts_are_split_into_chunks() {
         let plan = Plan::new(1 << 22, 2, 1024, 1 << 20);
         assert!(plan.chunk > 1000 && plan.scratch_bytes() <= SCRATCH, "{plan:?}");
     }

@@ -60,7 +60,7 @@ struct Stages {
 /// The partition of a problem, and the kernels that answer it.
 pub struct SplitKernels {
     plan: Plan,
-    /// Keeps the buffers alive to which the arguments point.
+    /// Keeps alive the buffers that the arguments point to.
     _scratch: Scratch,
     /// Kernel arguments, without the queries of a launch.
     arguments: Split,

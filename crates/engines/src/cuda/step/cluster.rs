@@ -16,7 +16,7 @@ use crate::cuda::interface::step::{
 use crate::knn::{Metric, Problem};
 use crate::step::{Clustering, Clusters, Scale, first_seed};
 
-/// Clusters of the points on a device, as they are cached with them.
+/// Clusters of the points on a device, cached with the points.
 pub struct DeviceClusters {
     pub clustering: Clustering,
     pub count: usize,
@@ -192,7 +192,7 @@ impl Clusterer {
             }
         }
         let seeds = read(stream, &seeds)?;
-        // Seeds are missing from the first turn on at which all points coincided with seeds.
+        // Once all points coincide with seeds, the remaining turns choose no seed.
         let count = seeds.iter().position(|&seed| seed == u32::MAX).unwrap_or(clusters);
         Ok(seeds[..count].to_vec())
     }

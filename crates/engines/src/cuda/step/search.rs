@@ -55,9 +55,9 @@ impl Prepared {
 
 /// Buffers between kernels, for the queries of one slice.
 struct Scratch {
-    /// Minimal if the visit sorts by itself.
+    /// Of minimal size if the visit kernel sorts the clusters.
     order: CudaSlice<u64>,
-    /// Minimal if there is an index.
+    /// Of minimal size if there is an index.
     distances: CudaSlice<f32>,
 }
 

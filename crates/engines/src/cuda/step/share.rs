@@ -152,13 +152,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn few_queries_have_many_warps() {
+    fn few_queries_get_many_warps_each() {
         assert_eq!([1, 65, 100, 1000, 2112, 5000].map(|q| warps_each(q, 512, 132)), [32, 32, 21, 2, 1, 1]);
         assert_eq!([512, 100, 15, 1].map(|clusters| warps_each(1, clusters, 132)), [32, 12, 1, 1]);
     }
 
     #[test]
-    fn what_warps_leave_has_room() {
+    fn sharing_buffers_are_large_enough() {
         assert_eq!(most_queries(32, 1024), 4096);
         assert_eq!(Sharing::bytes(2, 32, 128), 8 * (2 * 32 * 128 + 2));
     }

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_is_read() {
+    fn all_event_kinds_are_decoded() {
         let mut words = vec![BATCH, 0, 64, GROUP, 0, 0, GROUP, 32, 6];
         words.extend(100..132);
         words.extend([
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_is_refused() {
+    fn invalid_events_are_rejected() {
         for kind in [0, 12, u32::MAX] {
             assert_eq!(read(&[FULL, kind, FINISHED], 1)[1..], [Err(TraceError::Kind { at: 1, kind })]);
         }
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn masks_and_sets_name_lanes_and_elements() {
+    fn masks_and_bitsets_decode_to_indices() {
         assert_eq!(lanes(0x8000_0005).collect::<Vec<_>>(), [0, 2, 31]);
         assert_eq!(elements(&[1 << 3, 1 | 1 << 31]).collect::<Vec<_>>(), [1, 6, 63]);
     }

@@ -232,14 +232,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn batches_are_the_twins_where_shared_memory_has_room() {
+    fn trace_batches_match_the_cpu_twin() {
         assert_eq!([2, 3, 17, 128, 1000].map(|dims| groups_in_batch(dims, None)), [128, 85, 15, 2, 1]);
         assert_eq!([1, 4].map(|dims| groups_in_batch(dims, None)), [32, 32]);
         assert_eq!([Some(8), Some(0), Some(4000)].map(|groups| groups_in_batch(2, groups)), [8, 1, 128]);
     }
 
     #[test]
-    fn one_warp_of_one_query_sees_group_by_group() {
+    fn traced_kernels_use_one_warp_and_single_group_windows() {
         let rows = unit(33, 2, 8);
         assert_eq!(
             (rows.capacity, rows.dims, rows.policy.map(Policy::numbers)),

@@ -429,8 +429,8 @@ mod tests {
         told_by(|told| PassTrace::new("a test".to_owned(), words.to_vec(), Vec::new()).tell(told))
     }
 
-    /// All events of a trace are replayed. Of a truncated trace the events before the cut are, and nothing
-    /// may follow the last event.
+    /// Checks that all events of a trace are replayed, that a truncated trace replays the events before the
+    /// cut, and that words after the last event are rejected.
     fn check(mut words: Vec<u32>, expected: &[String], tell: impl Fn(&[u32]) -> Outcome) {
         assert_eq!(tell(&words), (expected.to_vec(), Ok(())));
         for length in 0..words.len() {
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn every_event_of_the_tree_is_told() {
+    fn all_tree_events_are_decoded() {
         use tree_kind::*;
         let one = 1.0f32.to_bits();
         let mut words = vec![OWN_LEAF, 3, LEAF, 3, 6];
@@ -476,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn every_event_of_queues_is_told() {
+    fn all_queue_events_are_decoded() {
         use queue_kind::*;
         let one = 1.0f32.to_bits();
         // A warp's queue of 64 keys, and lanes' queues of 3.
@@ -511,7 +511,7 @@ mod tests {
     }
 
     #[test]
-    fn every_event_of_passes_is_told() {
+    fn all_pass_events_are_decoded() {
         use pass_kind::*;
         let (half, one) = (0.5f32.to_bits(), 1.0f32.to_bits());
         let words = vec![
@@ -530,7 +530,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_of_the_tree_is_refused() {
+    fn invalid_tree_events_are_rejected() {
         use tree_kind::*;
         for kind in [0, 10, u32::MAX] {
             assert_eq!(tree(&[LEFT_OUT, 0, kind]).1, Err(TraceError::Kind { at: 2, kind }));
@@ -543,12 +543,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_of_queues_is_refused() {
+    fn invalid_queue_events_are_rejected() {
         use queue_kind::*;
         for kind in [0, 11, u32::MAX] {
             assert_eq!(queues(&[PASSED, 0, DRAINED, kind], 1).1, Err(TraceError::Kind { at: 3, kind }));
         }
-        // A queue of another length leaves the reader in the middle of one.
+        // With a wrong queue length, the trace ends in the middle of a queue.
         let mut torn = vec![SORTED];
         torn.extend(words(1000, 2).chain([FINISHED]));
         assert_eq!(queues(&torn, 32).1, Ok(()));
@@ -557,12 +557,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_event_of_passes_is_refused() {
+    fn invalid_pass_events_are_rejected() {
         use pass_kind::*;
         for kind in [0, 5, u32::MAX] {
             assert_eq!(passes(&[FOUND, 0, 0, 1, kind]).1, Err(TraceError::Kind { at: 4, kind }));
         }
-        // More buckets, or keys, than words.
+        // The number of buckets, or of keys, exceeds the remaining words.
         assert_eq!(passes(&[NARROWED, COUNTED, u32::MAX, 1, 2]).1, Err(TraceError::Cut { at: 1 }));
         assert_eq!(passes(&[TAKEN, u32::MAX, 1, 2, 3]).1, Err(TraceError::Cut { at: 0 }));
     }

@@ -245,7 +245,7 @@ fn tree(scene: &mut Scene, view: &View<'_>, heaps: &Heaps, mut room: Area, lane:
         let magnitude = scale.magnitude(distance_of(key));
         let is_empty = key == PADDING;
         let draw = |scene: &mut Scene| {
-            // An opaque ground: edges must not shine through the node.
+            // An opaque background: edges must not shine through the node.
             scene.rect(node, round, Some(Ink::Panel.into()), None);
             let fill = if is_empty { faint(Ink::Field, 0.6) } else { faint(Ink::Scale(magnitude), 1.0) };
             scene.rect(node, round, Some(fill), is_empty.then(|| line(faint(Ink::Line, 0.9), 0.8)));

@@ -115,7 +115,7 @@ pub fn describe_kernel(step: &Step, after: &State) -> String {
             format!("{asked} {had} again, against {bound}: {answer}, ballot {}.", hex(*mask, width))
         }
         Step::Finished => finished(after),
-        // Of another algorithm.
+        // A step of another algorithm.
         Step::Own(_) => String::new(),
     }
 }

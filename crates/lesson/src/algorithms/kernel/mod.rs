@@ -118,7 +118,7 @@ const SCAN: [Line; 30] = [
         1,
         "barrier of the warp: all lanes have written their candidates",
         BUFFER,
-        "// Slots were written by other lanes than those that read them.",
+        "// Other lanes wrote the slots that a lane reads.",
     ),
     line(1, "swap the buffer and the registers", BUFFER, "keys[r] = candidate;"),
     plain(1, "for size \u{2190} 2, 4, \u{2026} K, for stride \u{2190} size/2, \u{2026} 2, 1:"),
@@ -150,7 +150,7 @@ const SCAN: [Line; 30] = [
         1,
         "barrier of the warp: all lanes have read the buffer",
         BUFFER,
-        "// What is appended next must not overtake these reads.",
+        "// The next appends must not overtake these reads.",
     ),
     plain(1, "for stride \u{2190} K/2, \u{2026} 2, 1:"),
     line(

@@ -30,7 +30,8 @@ impl AlgorithmPictures for Theory {
         };
         match shows {
             Shows::Overflow if large => layout.pair(running, Panel::Cloud, Panel::Cloud, [0.68, 0.32]),
-            // Of a whole search: arrival, filter or merge, and then the result of a merge.
+            // For a whole search: the arrival of a batch, the filter or the merge, and then the result of a
+            // merge.
             Shows::Whole | Shows::Waiting
                 if large && (layout.is_done() || matches!(view.step(), Some(Step::MaxDistance { .. }))) =>
             {

@@ -43,7 +43,8 @@ impl AlgorithmPictures for Index {
         let [nodes, left_out] =
             view.state().descent().map_or([0; 2], |descent| [descent.nodes, descent.left_out.len() as u32]);
         let so_far = [counts.points_seen, counts.groups, nodes, left_out, counts.candidates, counts.merges];
-        // Must not answer a question about the whole search. The numbers of brute force are known.
+        // Hides the numbers that a question about the whole search may ask for. Those of brute force are
+        // known.
         let known = |at: usize, column: usize| !view.asking || (column == 2 && at < 4);
         let rows = self.counted(shape.n).into_iter().zip(so_far).enumerate().map(
             |(at, ((name, numbers), so_far))| {
@@ -370,7 +371,8 @@ pub fn over(scene: &mut Scene, plane: &Plane, view: &View<'_>, tree: &Tree, desc
             }
         }
         Some(TreeStep::Child { lane }) => chosen(scene, plane, tree, node, *lane, query, Ink::Accent, text),
-        // The place is not nearer than the k-th neighbour: it is on the circle or outside.
+        // The nearest place in the box is on the circle or outside, because it is not nearer than the k-th
+        // neighbour.
         Some(TreeStep::LeftOut { .. }) => {
             if let Some((lane, _)) = node.nearest() {
                 chosen(scene, plane, tree, node, lane, query, Ink::Text, text);

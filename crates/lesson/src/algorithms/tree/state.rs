@@ -18,7 +18,7 @@ use crate::step::{Step, keys};
 pub struct Descent {
     /// The leaf in which the query's code would be.
     pub own: u32,
-    /// The nodes whose children are not all done, the root's first.
+    /// The unfinished nodes on the path, starting with the root.
     pub way: Vec<Node>,
     /// Number of nodes whose children were compared with the query.
     pub nodes: u32,
@@ -62,13 +62,13 @@ impl Node {
         (self.height, self.group * WARP as u32 + lane)
     }
 
-    /// The waiting child of the smallest key: its lane and key.
+    /// The waiting child with the smallest key: its lane and key.
     pub fn nearest(&self) -> Option<(u32, Key)> {
         let waiting = (0u32..).zip(&self.keys).filter(|(lane, _)| self.waiting >> lane & 1 == 1);
         waiting.map(|(lane, &key)| (lane, key)).min_by_key(|&(_, key)| key)
     }
 
-    /// Mask of the waiting children whose keys are below one.
+    /// Mask of the waiting children whose keys are below `last`.
     pub fn below(&self, last: Key) -> u32 {
         lanes_of(&self.keys, |key| key < last) & self.waiting
     }
@@ -101,7 +101,7 @@ impl Descent {
 
     /// Applies a step.
     ///
-    /// # Panics If the step is about another node than the current one.
+    /// # Panics If the step refers to a node other than the current one.
     pub fn apply(&mut self, step: &TreeStep) {
         if matches!(step, TreeStep::Node { .. } | TreeStep::Child { .. } | TreeStep::LeftOut { .. }) {
             self.done = None;

@@ -41,7 +41,7 @@ impl AlgorithmPictures for Queued {
         let each = |came: u32, merges: u32| {
             if merges == 0 { none() } else { significant(f64::from(came) / f64::from(merges)) }
         };
-        // Must not answer the question of how many merges there will be.
+        // Hides the numbers that would reveal how many merges there will be.
         let hidden = |words: String| if view.asking { String::new() } else { words };
         let about = |value: f64| thousands(value.round() as u64);
         let rows: [counter_table::Row<'_, 4>; 4] = [
@@ -98,7 +98,7 @@ impl AlgorithmPictures for Queued {
                 all: seen(self.merges),
                 ink: Ink::Intermediate,
             },
-            // Not a colour of this search: the buffer's colour marks the lanes' queues here.
+            // The buffer's usual colour marks the lanes' queues here.
             Bar {
                 name: "a shared buffer",
                 done: seen(buffer.merges).unwrap_or(0.0),
@@ -350,7 +350,7 @@ fn warp_says(keys: &[Key], last: Key, step: Option<&WarpSelectStep>) -> String {
     }
 }
 
-/// Whether the warp's queue already has the result of a merge whose k-th is not read yet.
+/// Whether the warp's queue has been merged, but its new k-th key has not been read yet.
 pub(crate) fn moves_kth(view: &View<'_>) -> bool {
     matches!(
         view.step().and_then(Step::warp_select),

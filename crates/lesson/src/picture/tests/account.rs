@@ -10,7 +10,7 @@ use crate::lessons::{Choice, LESSONS, Search};
 use crate::progress::Silent;
 
 #[test]
-fn the_account_is_the_states() {
+fn account_matches_the_state() {
     let recording = recorded("uniform:n=2000,d=2", 9, 32, 32);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len() * 2 / 3);
@@ -27,7 +27,7 @@ fn the_account_is_the_states() {
         let at = words.iter().position(|text| *text == name).unwrap();
         assert_eq!(words[at + 1], crate::text::thousands(value), "{name}");
     }
-    // One dot a merge: those that are done are full.
+    // One dot per merge; those of completed merges are filled.
     let dots = |full: bool| {
         let is = |shape: &&Shape| {
             matches!(
@@ -45,7 +45,7 @@ fn the_account_is_the_states() {
 
 /// Averages only count completed merges.
 #[test]
-fn the_average_of_merges_is_of_those_that_are_done() {
+fn mean_of_merges_covers_completed_merges_only() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let mut cursor = Cursor::new(take.recording.clone());

@@ -10,7 +10,7 @@ use crate::progress::Silent;
 
 /// A question about the number of merges hides them and their cost.
 #[test]
-fn the_end_is_hidden_from_those_who_are_asked() {
+fn open_questions_hide_the_final_counts() {
     let lesson = named("order").unwrap();
     let takes = lesson.record(Choice::default(), &Silent).unwrap();
     let cursor = Cursor::new(takes[0].recording.clone());
@@ -31,7 +31,7 @@ fn the_end_is_hidden_from_those_who_are_asked() {
 
 /// A question about the merges of the lanes' queues hides their number.
 #[test]
-fn merges_of_queues_are_hidden_from_those_who_are_asked() {
+fn open_questions_hide_the_merges_of_queues() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::WarpSelect).unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let cursor = Cursor::new(take.recording.clone());
@@ -49,7 +49,7 @@ fn merges_of_queues_are_hidden_from_those_who_are_asked() {
 
 /// A question about visited leaves hides their number, in both orders.
 #[test]
-fn what_a_tree_will_visit_is_hidden_from_those_who_are_asked() {
+fn open_questions_hide_the_visits_of_trees() {
     let lesson = LESSONS.iter().find(|lesson| lesson.search == Search::Tree).unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let (cursor, index) = (Cursor::new(take.recording.clone()), take.recording.index().unwrap());

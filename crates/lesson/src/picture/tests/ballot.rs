@@ -9,7 +9,7 @@ use crate::lessons::Take;
 use crate::questions::{Answer, Ask};
 
 #[test]
-fn slots_and_votes_are_the_recorded_ones() {
+fn slots_and_votes_match_the_recording() {
     let recording = recorded("uniform:n=600,d=2", 9, 16, 16);
     let mut cursor = Cursor::new(recording.clone());
     let mut checked = 0;
@@ -53,7 +53,7 @@ fn distances_on(
     cursor.seek(position);
     let scene = page(lesson, take, &View { asking: true, ..View::of(&cursor, text) }, [1280.0, 720.0]);
     let is_number = |text: &str| text.contains('.') && text.parse::<f32>().is_ok();
-    // Nothing else on such a page is a number in the fixed font: the warp's 32 keys are bars.
+    // Such a page has no other numbers in the monospaced font: the warp's 32 keys are bars.
     let mut numbers: Vec<([f32; 4], String, f32)> = Vec::new();
     for shape in &scene.shapes {
         if let Shape::Text { at, anchor, size, font: Font::Mono, text, .. } = shape
@@ -80,12 +80,12 @@ fn distances_on(
 
 /// Large type still shows enough to tell which lanes vote.
 #[test]
-fn votes_can_be_told_from_the_picture() {
+fn votes_are_legible_in_the_picture() {
     let mut asked = 0;
     for (lesson, take) in takes() {
         let width = take.recording.shape().width as usize;
         for question in lesson.questions(&take).iter().filter(|question| question.ask == Ask::Votes) {
-            // Of larger type not all of a page finds room.
+            // With larger type, not everything fits on the page.
             for (text, least) in [(16.0, 9.6), (18.0, 10.8), (22.0, 8.0)] {
                 let numbers = distances_on(lesson, &take, question.at, text);
                 assert_eq!(
@@ -121,7 +121,7 @@ fn votes_can_be_told_from_the_picture() {
 
 /// A set bit is legible on its colour in every theme.
 #[test]
-fn what_is_written_on_a_bit_has_contrast() {
+fn bit_labels_have_sufficient_contrast() {
     use crate::palette::{DARK, HIGH_CONTRAST, LIGHT, Rgb};
     let luminance = |Rgb(red, green, blue): Rgb| {
         let [red, green, blue] = [red, green, blue].map(|part| match f64::from(part) / 255.0 {

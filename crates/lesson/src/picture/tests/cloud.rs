@@ -9,7 +9,7 @@ use crate::engines::lockstep::{Key, PADDING, index_of};
 use crate::lessons::Search;
 
 #[test]
-fn the_nearest_so_far_are_those_of_all_merged_points() {
+fn nearest_points_match_all_merged_points() {
     let recording = recorded("uniform:n=400,d=2", 9, 12, 8);
     let mut cursor = Cursor::new(recording.clone());
     let (mut merged, mut waiting) = (Vec::<Key>::new(), Vec::new());
@@ -29,7 +29,7 @@ fn the_nearest_so_far_are_those_of_all_merged_points() {
 
 /// Hovering a lane, slot or element shows its point.
 #[test]
-fn what_is_pointed_at_is_marked_in_the_cloud() {
+fn hovered_targets_are_marked_in_the_cloud() {
     let recording = recorded("uniform:n=200,d=2", 5, 16, 8);
     let mut cursor = Cursor::new(recording.clone());
     let position = (0..recording.len())
@@ -78,7 +78,7 @@ fn dots_of_points(scene: &Scene) -> usize {
 }
 
 #[test]
-fn the_circle_is_there_where_the_plane_is_the_space() {
+fn circle_is_drawn_only_in_two_dimensions() {
     for (spec, circles, says) in [
         ("uniform:n=300,d=1", false, "both sides"),
         ("uniform:n=300,d=2", true, "Circle: \u{221a}max_distance"),
@@ -109,19 +109,19 @@ fn the_circle_is_there_where_the_plane_is_the_space() {
 }
 
 #[test]
-fn too_many_points_are_drawn_in_part_and_that_is_said() {
+fn large_clouds_are_subsampled_with_a_note() {
     let recording = recorded("uniform:n=60000,d=2", 9, 8, 32);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len());
     let view = View::of(&cursor, 14.0);
     let scene = draw(Panel::Cloud, &view, [700.0, 500.0]);
     assert!(texts(&scene).iter().any(|text| text.starts_with("20,000 of 60,000 points")));
-    // A lens has all points that lie in it, once more.
+    // The lens draws its points a second time.
     assert!(dots_of_points(&scene) > 20_000 && scene.maps[0].lens.is_some());
     let start = Cursor::new(recording.clone());
     assert_eq!(dots_of_points(&draw(Panel::Cloud, &View::of(&start, 14.0), [700.0, 500.0])), 20_000);
     assert_eq!(scene, draw(Panel::Cloud, &view, [700.0, 500.0]), "the same ones every time");
-    // The neighbours are drawn, whatever else is not.
+    // The neighbours are always drawn.
     let spots = targets(&scene);
     assert!(
         nearest(&cursor).iter().all(|&key| spots.contains(&format!("{:?}", Target::Point(index_of(key)))))
@@ -130,7 +130,7 @@ fn too_many_points_are_drawn_in_part_and_that_is_said() {
 
 /// In the lessons on selections the plane uses their terms, and a colour means the same at every moment.
 #[test]
-fn legends_are_of_the_search_that_is_shown() {
+fn legends_match_the_search() {
     for (lesson, take) in
         takes().filter(|(lesson, _)| matches!(lesson.search, Search::WarpSelect | Search::RadixSelect))
     {
@@ -152,7 +152,7 @@ fn legends_are_of_the_search_that_is_shown() {
                 Shape::Dots { centers, fill: Some(fill), .. } if *fill == Ink::Buffer.into() => centers.len(),
                 _ => 0,
             };
-            // The entry of the legend is one more.
+            // The legend's entry adds one dot.
             assert_eq!(scene.shapes.iter().map(dots).sum::<usize>(), waiting + 1, "position {position}");
         }
     }

@@ -51,7 +51,7 @@ fn heights(scene: &Scene, ink: Ink) -> Vec<f32> {
 }
 
 #[test]
-fn the_minimum_is_a_tent_of_the_smallest_keys_for_every_warp() {
+fn minima_are_tents_of_the_smallest_keys() {
     let mut crossed = 0;
     for width in [4, 8, 16, 32] {
         for registers in [1, 2, 4, 8, 16, 32] {
@@ -61,7 +61,7 @@ fn the_minimum_is_a_tent_of_the_smallest_keys_for_every_warp() {
                 let facing = MergeInputs::of(&seek(&recording, after - 1), false).unwrap();
                 let met = MergeInputs::of(&seek(&recording, after), false).unwrap();
                 assert_eq!((&facing.phase, &met.phase), (&Phase::Facing, &Phase::Kept));
-                assert_eq!(facing.crossings, met.crossings, "what is announced is what happens");
+                assert_eq!(facing.crossings, met.crossings, "the announced crossings occur");
                 assert!(
                     met.crossings.len() <= 1 && is_bitonic(&keys(&met.kept)),
                     "W = {width}, R = {registers}: {:?}",
@@ -77,7 +77,7 @@ fn the_minimum_is_a_tent_of_the_smallest_keys_for_every_warp() {
                     assert!(keys(&met.kept[turn..]).is_sorted_by(|a, b| a >= b));
                     crossed += 1;
                 }
-                // Nothing is lost on the way, and of each pair the smaller is kept.
+                // No key is lost, and the smaller of each pair is kept.
                 assert!(
                     met.kept
                         .iter()
@@ -111,12 +111,12 @@ fn the_minimum_is_a_tent_of_the_smallest_keys_for_every_warp() {
 }
 
 #[test]
-fn curves_are_drawn_as_they_rise_and_fall() {
+fn curves_rise_and_fall_as_described() {
     let recording = recorded("uniform:n=200,d=2", 9, 16, 8);
     let after = minima(&recording).nth(1).unwrap();
     let facing = shown(&seek(&recording, after - 1), false);
     let (buffer, result) = (heights(&facing, Ink::Buffer), heights(&facing, Ink::Intermediate));
-    // Heights are from the top. The entry of the legend has no outline.
+    // Heights are measured from the top. The entry of the legend has no outline.
     assert!(
         buffer.len() == 16 && buffer.is_sorted_by(|a, b| a >= b) && result.len() == 16 && result.is_sorted()
     );
@@ -133,7 +133,7 @@ fn curves_are_drawn_as_they_rise_and_fall() {
 
 /// A question about the list of an element shows two rising lists, without mirror and crossing.
 #[test]
-fn where_an_element_comes_from_is_hidden_from_those_who_are_asked() {
+fn open_questions_hide_the_origin_of_elements() {
     let recording = recorded("uniform:n=200,d=2", 9, 16, 8);
     let before = minima(&recording).nth(1).unwrap() - 1;
     let cursor = seek(&recording, before);
@@ -146,12 +146,12 @@ fn where_an_element_comes_from_is_hidden_from_those_who_are_asked() {
     assert_eq!(MergeInputs::of(&cursor, true).unwrap().phase, Phase::Apart { sorted: Some(true) });
     assert!(
         heights(&shown(&cursor, true), Ink::Intermediate).is_sorted_by(|a, b| a >= b),
-        "the intermediate result as it lies"
+        "the intermediate result in its own order"
     );
 }
 
 #[test]
-fn lists_that_do_not_cross_are_said_not_to() {
+fn non_crossing_lists_are_described_as_such() {
     let typed: Vec<f32> = (17..=32).chain(1..=16).map(|key| key as f32).collect();
     let choice = Choice { touched: Edits { keys: Some(typed), ..Edits::default() }, ..Choice::default() };
     let take = named("merge").unwrap().record(choice, &Silent).unwrap().remove(0);
@@ -166,7 +166,7 @@ fn lists_that_do_not_cross_are_said_not_to() {
 }
 
 #[test]
-fn padding_stands_at_the_top() {
+fn padding_is_drawn_at_the_top() {
     let recording = recorded("uniform:n=20,d=2", 0, 8, 32);
     let cursor = seek(&recording, minima(&recording).next().unwrap());
     let scene = shown(&cursor, false);
@@ -184,7 +184,7 @@ fn padding_stands_at_the_top() {
 
 /// A target hovered in another panel is ringed here, wherever the merge has it.
 #[test]
-fn a_point_is_found_in_its_curve() {
+fn hovered_points_are_ringed_in_their_curves() {
     let recording = recorded("uniform:n=200,d=2", 9, 16, 8);
     let after = minima(&recording).nth(1).unwrap();
     let mut found = 0;
@@ -242,7 +242,7 @@ fn broken(fault: Fault) -> Arc<Recording> {
 
 /// The texts about a faulty search do not claim correct properties.
 #[test]
-fn without_the_mirror_it_is_no_tent() {
+fn faulty_merges_without_a_mirror_claim_no_tent() {
     let recording = broken(Fault::NoMirror);
     let (mut others, mut lose) = (0, 0);
     for after in minima(&recording) {
@@ -253,7 +253,7 @@ fn without_the_mirror_it_is_no_tent() {
                 && !facing.contains("falls:"),
             "{facing}"
         );
-        // Keys are lost where the smallest are in both lists.
+        // Keys are lost if the smallest are spread over both lists.
         let met = MergeInputs::of(&seek(&recording, after), false).unwrap();
         let loses = met.kept.iter().map(|dot| dot.key).max() > met.lost.iter().map(|dot| dot.key).min();
         assert!(!loses || !facing.contains("is smaller") && !facing.contains("are smaller"), "{facing}");
@@ -272,7 +272,7 @@ fn without_the_mirror_it_is_no_tent() {
 
 /// Claims about rising and falling are true, whatever the fault.
 #[test]
-fn order_is_claimed_only_where_it_is() {
+fn order_is_claimed_only_for_ordered_keys() {
     for (fault, least) in
         [(Fault::Direction, 1), (Fault::NoMirror, 0), (Fault::NoBarrier, 0), (Fault::DistanceOnly, 0)]
     {

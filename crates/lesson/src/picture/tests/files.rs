@@ -11,9 +11,9 @@ use crate::picture::film::{Film, SIZE};
 use crate::progress::Silent;
 use crate::{Cursor, Level};
 
-/// The pages that are written, not only shapes made up for a test.
+/// Covers the pages of all lessons, not only shapes made for a test.
 #[test]
-fn every_lessons_page_reads_as_the_picture_that_is_drawn() {
+fn svg_pages_match_the_raster() {
     for lesson in &LESSONS {
         let takes = lesson.record(Choice::default(), &Silent).unwrap();
         let film = Film::new(lesson, takes, SIZE, 1.0, DARK);
@@ -31,8 +31,8 @@ fn every_lessons_page_reads_as_the_picture_that_is_drawn() {
 
 /// No text of a lesson has a missing glyph.
 #[test]
-fn every_character_of_every_lesson_is_there() {
-    // What pictures may also use: arrows, marks, operators, superscripts.
+fn every_character_of_the_lessons_has_a_glyph() {
+    // Other characters that pictures may use: arrows, marks, operators, superscripts.
     let mut said: String = "\u{221e}\u{2212}\u{00d7}\u{00b7}\u{2264}\u{2265}\u{2260}\u{2248}\u{221a}\
                             \u{2190}\u{2192}\u{2191}\u{2193}\u{2194}\u{21c4}\
                             \u{2026}\u{2013}\u{2014}\u{201c}\u{201d}\u{2018}\u{2019}\

@@ -9,7 +9,7 @@ use super::{recorded, targets};
 use crate::Step;
 
 #[test]
-fn every_focused_comparator_has_both_ends_in_focus() {
+fn focused_comparators_have_both_ends_in_focus() {
     for (k, width) in [(64, 4), (64, 32), (128, 8), (512, 32), (1024, 32)] {
         let recording = recorded(&format!("uniform:n={},d=2", 2 * k), 9, k, width);
         let mut cursor = Cursor::new(recording.clone());
@@ -32,7 +32,7 @@ fn every_focused_comparator_has_both_ends_in_focus() {
                 assert_eq!((elements.len(), &elements), (16, &ends), "K = {k}, {layer:?}, {hover:?}");
                 assert!(focus.pairs.iter().all(|pair| *pair == layer.comparator_of(pair.low)));
                 if let Some(Target::Element(at) | Target::Comparator(at)) = hover {
-                    assert!(elements.contains(&at), "K = {k}, {layer:?}: what is pointed at is in focus");
+                    assert!(elements.contains(&at), "K = {k}, {layer:?}: the hovered element is in focus");
                 }
                 let scene = draw(Panel::Network, &view, [700.0, 620.0]);
                 let drawn: BTreeSet<String> =
@@ -52,7 +52,7 @@ fn every_focused_comparator_has_both_ends_in_focus() {
 
 /// A question about the next layer hides its comparators, and shows those of the last one.
 #[test]
-fn before_the_first_layer_there_are_keys_and_no_comparators() {
+fn comparators_are_hidden_before_the_first_layer() {
     let recording = recorded("uniform:n=300,d=2", 9, 128, 32);
     let swap = recording.steps().iter().position(|step| *step == Step::Swap).unwrap();
     let mut cursor = Cursor::new(recording.clone());

@@ -22,7 +22,7 @@ fn view(cursor: &Cursor, hover: Option<Target>) -> View<'_> {
     View { hover, ..View::of(cursor, 14.0) }
 }
 
-/// Frames of an ink around what is not filled.
+/// The number of frames of an ink without a fill.
 fn frames(scene: &Scene, ink: Ink) -> usize {
     let is = |shape: &&Shape| {
         matches!(
@@ -34,7 +34,7 @@ fn frames(scene: &Scene, ink: Ink) -> usize {
 }
 
 #[test]
-fn the_tree_is_the_lanes_heap() {
+fn heap_panel_matches_the_lane() {
     let (_, take) = take();
     let mut cursor = Cursor::new(take.recording.clone());
     for position in (1..=take.recording.len()).step_by(3) {
@@ -58,7 +58,7 @@ fn the_tree_is_the_lanes_heap() {
                 let words = pen::digits(distance_of(key), 3);
                 assert!(texts(&scene).contains(&words.as_str()), "position {position}: {words}");
             }
-            // The key that sinks is framed where it sinks; those that are sorted, where they are.
+            // The sinking key and the sorted keys are framed at their current positions.
             let sinks = match cursor.step().as_deref() {
                 Some(Step::Own(OwnStep::Heap(HeapStep::Branched { lanes }))) => lanes >> lane & 1 == 1,
                 Some(Step::Own(OwnStep::Heap(HeapStep::Sank { .. }))) => {
@@ -78,7 +78,7 @@ fn the_tree_is_the_lanes_heap() {
 }
 
 #[test]
-fn idle_slots_are_those_of_the_meter() {
+fn idle_share_matches_the_meter() {
     let (_, take) = take();
     let mut cursor = Cursor::new(take.recording.clone());
     cursor.seek(take.recording.len());
@@ -94,7 +94,7 @@ fn idle_slots_are_those_of_the_meter() {
 }
 
 #[test]
-fn the_meter_shows_its_numbers() {
+fn meter_panel_shows_its_numbers() {
     let (_, take) = take();
     let kernel = named("search")
         .unwrap()
@@ -127,7 +127,7 @@ fn the_meter_shows_its_numbers() {
 
 /// While a question is open, nothing later is shown.
 #[test]
-fn the_meters_end_is_hidden_from_those_who_are_asked() {
+fn open_questions_hide_the_final_meter() {
     let (_, take) = take();
     let cursor = Cursor::new(take.recording.clone());
     let bars = |asking: bool| {
@@ -139,7 +139,7 @@ fn the_meters_end_is_hidden_from_those_who_are_asked() {
 }
 
 #[test]
-fn the_planes_words_are_of_heaps() {
+fn cloud_uses_the_terms_of_heaps() {
     let (lesson, take) = take();
     let mut cursor = Cursor::new(take.recording.clone());
     for position in (0..=take.recording.len()).step_by(11) {
@@ -149,7 +149,7 @@ fn the_planes_words_are_of_heaps() {
         for foreign in ["buffer", "candidate", "max_distance", "ballot", "queue "] {
             assert!(!said.contains(foreign), "position {position}: {said}");
         }
-        // Every lane's number stands at its query, once the queries are known.
+        // Every lane's number is drawn at its query, once the queries are known.
         let lanes = (0..8).filter(|lane: &u32| texts(&scene).contains(&lane.to_string().as_str())).count();
         assert_eq!(lanes, if position == 0 { 0 } else { 8 });
         check(&page(lesson, &take, &view(&cursor, None), [1280.0, 720.0]), &format!("position {position}"));

@@ -14,7 +14,7 @@ fn warp<'a>(cursor: &'a Cursor, hover: Option<Target>) -> (View<'a>, Scene) {
 }
 
 #[test]
-fn padding_is_hatched_and_what_is_in_focus_is_written_out() {
+fn padding_is_hatched_and_focused_keys_are_labelled() {
     let recording = recorded("uniform:n=1500,d=2", 9, 1024, 32);
     let mut cursor = Cursor::new(recording.clone());
     let (mut some, mut none) = (0, 0);
@@ -36,7 +36,7 @@ fn padding_is_hatched_and_what_is_in_focus_is_written_out() {
                     if key == PADDING { "\u{221e}".to_owned() } else { digits(distance_of(key), 3) };
                 assert!(words.contains(&written.as_str()), "position {position}, {focus:?}: {written}");
             }
-            // Cells come before what is written beside them.
+            // Cells are drawn before the text beside them.
             let [first, last] = [0, 1023].map(|element| {
                 scene.spots.iter().find(|spot| spot.target == Target::Element(element)).unwrap().area
             });
@@ -65,9 +65,9 @@ fn padding_is_hatched_and_what_is_in_focus_is_written_out() {
     assert!(some > 0 && none > 0, "{some}, {none}");
 }
 
-/// Where the registers are in order, so are the colours: down each lane, and from lane to lane.
+/// If the registers are in order, so are the colours: down each lane, and from lane to lane.
 #[test]
-fn order_is_a_gradient() {
+fn sorted_registers_form_a_colour_gradient() {
     let recording = recorded("uniform:n=1500,d=2", 9, 1024, 32);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.position_of_merge(0).unwrap());
@@ -89,7 +89,7 @@ fn order_is_a_gradient() {
 }
 
 #[test]
-fn the_focus_follows_what_the_step_does() {
+fn focus_follows_the_step() {
     let recording = recorded("uniform:n=2500,d=2", 9, 700, 32);
     let mut cursor = Cursor::new(recording.clone());
     let mut seen = 0;

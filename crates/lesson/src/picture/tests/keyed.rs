@@ -9,13 +9,13 @@ use crate::engines::lockstep::{PADDING, index_of};
 use crate::lessons::{Choice, named};
 use crate::progress::Silent;
 
-/// The numbers in the map, with what they stand on.
+/// The numbers in the map, with the targets below them.
 fn numbered(scene: &Scene) -> Vec<(u32, Vec<Target>)> {
     let numbers = scene.shapes.iter().filter_map(|shape| match shape {
         Shape::Text { at, anchor: [0.5, 0.5], text, .. } => Some((*at, text.parse::<u32>().ok()?)),
         _ => None,
     });
-    // Others may overlap it: it stands in the middle of its own.
+    // Other targets may overlap a number; it is in the centre of its own.
     let is_at = |spot: &&Spot, at: [f32; 2]| {
         let [x, y] = spot.area.center();
         (x - at[0]).hypot(y - at[1]) < 0.01
@@ -55,7 +55,7 @@ fn numbers_are_the_elements_of_their_points() {
 
 /// The map of a lesson does not move when a merge begins or ends.
 #[test]
-fn the_map_stays_where_it_is() {
+fn map_stays_fixed_during_merges() {
     let recording = recorded("uniform:n=64,d=2", 9, 16, 8);
     let mut cursor = Cursor::new(recording.clone());
     let map = |cursor: &Cursor| draw(Panel::Cloud, &View::of(cursor, 14.0), [600.0, 500.0]).maps[0];
@@ -66,10 +66,10 @@ fn the_map_stays_where_it_is() {
     }
 }
 
-/// In the lessons of sorting and merging there is something to drag beside the network; with large type, one
-/// key away.
+/// The lessons on sorting and merging have a map to drag points on beside the network; with large type, it is
+/// one key press away.
 #[test]
-fn lessons_of_sorting_have_a_map() {
+fn sorting_lessons_include_a_map() {
     for id in ["sort", "wide", "merge"] {
         let lesson = named(id).unwrap();
         let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);

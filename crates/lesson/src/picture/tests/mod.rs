@@ -77,7 +77,7 @@ fn targets(scene: &Scene) -> BTreeSet<String> {
 /// Every coordinate is finite, every character can be drawn, and nothing unclipped is outside.
 fn check(scene: &Scene, what: &str) {
     let [wide, high] = scene.size;
-    // A pixel for strokes along the edge, and what letters hang over.
+    // Room for strokes along the edge and for the overhang of letters.
     let slack = 1.5;
     let mut cut = false;
     let stands = |[left, top, right, bottom]: [f32; 4], clipped: bool, shape: &Shape| {
@@ -144,7 +144,7 @@ fn check(scene: &Scene, what: &str) {
 
 /// [`check`] detects violations.
 #[test]
-fn what_is_outside_is_found() {
+fn check_detects_shapes_outside_the_scene() {
     let area = |x: f32| Area { x, y: 0.0, width: 10.0, height: 10.0 };
     let rect = |x: f32| Shape::Rect { area: area(x), round: 0.0, fill: Some(Ink::Text.into()), line: None };
     let text = |text: &str| Shape::Text {
@@ -174,13 +174,13 @@ fn what_is_outside_is_found() {
 }
 
 #[test]
-fn every_part_of_every_step_stays_in_its_size() {
+fn every_panel_fits_its_area() {
     for (lesson, take) in takes() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start..=take.range.end {
             cursor.seek(position);
             for (at, panel) in Panel::ALL.into_iter().enumerate() {
-                // All sizes come up for all parts.
+                // Every panel is drawn at every size.
                 let (size, text) = SIZES[(position + at) % SIZES.len()];
                 let scene = draw(panel, &View::of(&cursor, text), size);
                 assert_eq!(scene.size, size);
@@ -198,7 +198,7 @@ fn every_part_of_every_step_stays_in_its_size() {
 }
 
 #[test]
-fn all_shapes_of_warps_and_clouds_can_be_drawn() {
+fn all_warp_and_cloud_shapes_are_drawable() {
     let cases = [
         ("uniform:n=300,d=3", 10, 4, 4),
         ("uniform:n=40,d=1", 3, 100, 32),
@@ -244,7 +244,7 @@ fn all_shapes_of_warps_and_clouds_can_be_drawn() {
 }
 
 #[test]
-fn all_trees_can_be_drawn() {
+fn all_trees_are_drawable() {
     for (spec, row, k) in [
         ("uniform:n=300,d=3", 10, 4),
         ("uniform:n=1200,d=1", 3, 100),
@@ -287,7 +287,7 @@ fn all_trees_can_be_drawn() {
 }
 
 #[test]
-fn all_selections_can_be_drawn() {
+fn all_selections_are_drawable() {
     let cases = [
         ("uniform:n=300,d=3", 10, 4, 4),
         ("uniform:n=1200,d=1", 3, 100, 32),
@@ -339,7 +339,7 @@ fn all_selections_can_be_drawn() {
 }
 
 #[test]
-fn spots_name_what_is_there() {
+fn spots_refer_to_existing_targets() {
     let set = |all: &mut dyn Iterator<Item = Target>| -> BTreeSet<String> {
         all.map(|target| format!("{target:?}")).collect()
     };
@@ -363,7 +363,7 @@ fn spots_name_what_is_there() {
             let points = set(&mut (0..shape.n).map(Target::Point));
             match cloud.maps.first().and_then(|map| map.lens) {
                 None => assert_eq!(targets(&cloud), points),
-                // What it covers is not there.
+                // The lens hides the targets below it.
                 Some(_) => {
                     assert!(targets(&cloud).is_subset(&points) && targets(&cloud).len() * 2 > points.len())
                 }
@@ -388,7 +388,7 @@ fn spots_name_what_is_there() {
                 targets(&draw(Panel::Code, &view, [800.0, 600.0])),
                 set(&mut lines.map(|(at, _)| Target::CodeLine(at)))
             );
-            // Where there is little room the running line still is there.
+            // The current line is shown even if space is short.
             if let Some(step) = cursor.step() {
                 let running = format!("{:?}", Target::CodeLine(recording.code().line_of(&step).unwrap()));
                 assert!(targets(&draw(Panel::Code, &view, [300.0, 120.0])).contains(&running));

@@ -37,7 +37,7 @@ fn centers(scene: &Drawing) -> Vec<Point> {
 }
 
 #[test]
-fn two_keys_that_change_places_pass_each_other() {
+fn swapped_keys_pass_without_overlap() {
     let (before, after) = (
         keys(&[(1, 0.0, 0.0), (2, 4.0, 0.0), (3, 9.0, 0.0)]),
         keys(&[(2, 0.0, 0.0), (1, 4.0, 0.0), (3, 9.0, 0.0)]),
@@ -53,7 +53,7 @@ fn two_keys_that_change_places_pass_each_other() {
 }
 
 #[test]
-fn a_key_comes_from_where_it_was_drawn_last_and_a_copy_leaves_the_other_where_it_is() {
+fn motion_starts_at_the_last_position_and_copies_stay() {
     let before = keys(&[(1, 0.0, 0.0), (1, 3.0, 0.0)]);
     let motions = motions(&before, &keys(&[(1, 0.0, 0.0), (1, 3.0, 5.0), (7, 3.0, 0.0)]));
     let [Motion { shapes, from: Origin::Places { offsets, .. } }] = &motions[..] else {
@@ -63,7 +63,7 @@ fn a_key_comes_from_where_it_was_drawn_last_and_a_copy_leaves_the_other_where_it
 }
 
 #[test]
-fn a_slot_that_is_drawn_elsewhere_is_no_motion() {
+fn redrawn_slots_do_not_move() {
     let slot = |number: u32, row: f32| {
         let mut scene = keys(&[(1, 0.0, row)]);
         scene.spots.push(Spot { area: cell(0.0, row), target: Target::Slot(number) });
@@ -74,7 +74,7 @@ fn a_slot_that_is_drawn_elsewhere_is_no_motion() {
 }
 
 #[test]
-fn what_is_drawn_in_another_frame_does_not_move() {
+fn motion_stays_within_one_panel() {
     let drawn = |panel: Panel, places: &[(u32, f32, f32)], at: Point| {
         let mut scene = keys(places);
         scene.framed(panel);
@@ -89,7 +89,7 @@ fn what_is_drawn_in_another_frame_does_not_move() {
 }
 
 #[test]
-fn what_moves_is_clipped_as_it_is_where_it_arrives() {
+fn moving_shapes_are_clipped_at_their_destination() {
     let drawn = |column: f32| {
         let mut page = Scene::new(400.0, 400.0);
         page.put(keys(&[(1, column, 0.0)]), [10.0, 20.0]);
@@ -104,7 +104,7 @@ fn what_moves_is_clipped_as_it_is_where_it_arrives() {
 }
 
 #[test]
-fn lengths_of_what_becomes_something_else_change() {
+fn morphing_shapes_interpolate_their_lengths() {
     let curve = |points: Vec<Point>, radius: f32| {
         let line = Line { paint: Ink::Accent.into(), width: 1.0, dash: None };
         let mut scene = Scene::new(10.0, 10.0);
@@ -130,7 +130,7 @@ fn lengths_of_what_becomes_something_else_change() {
 }
 
 #[test]
-fn a_way_with_corners_is_gone_at_equal_speed() {
+fn speed_is_constant_along_paths_with_corners() {
     let corners = [[-10.0, 20.0], [0.0, 20.0]];
     assert_eq!(offset(&corners, 0.0, 0.0), [-10.0, 20.0]);
     assert_eq!(offset(&corners, 0.0, 0.5), [0.0, 15.0]);
@@ -139,13 +139,13 @@ fn a_way_with_corners_is_gone_at_equal_speed() {
 }
 
 #[test]
-fn a_crowd_does_not_move() {
+fn too_many_shapes_are_not_animated() {
     let crowd =
         |row: f32| keys(&(0..=MOST as u32).map(|point| (point, point as f32, row)).collect::<Vec<_>>());
     assert!(Moving::between(&crowd(0.0), &crowd(3.0)).is_none());
 }
 
-/// The scenes of a panel before and after a step, as far as both are drawn.
+/// The scenes of a panel before and after a step.
 fn scenes(take: &Take, position: usize, panel: Panel) -> [Scene; 2] {
     let mut cursor = Cursor::new(take.recording.clone());
     [position - 1, position].map(|at| {
@@ -154,7 +154,7 @@ fn scenes(take: &Take, position: usize, panel: Panel) -> [Scene; 2] {
     })
 }
 
-/// Where something is in a scene.
+/// The centre of a target in a scene.
 fn spot(scene: &Scene, target: Target) -> Point {
     scene
         .spots
@@ -169,7 +169,7 @@ fn is_near(a: Point, b: Point) -> bool {
     (a[0] - b[0]).abs() < 0.02 && (a[1] - b[1]).abs() < 0.02
 }
 
-/// All shapes but clips, in an order of their own.
+/// All shapes except clips, sorted.
 fn sorted(scene: &Drawing) -> Vec<String> {
     let mut shapes: Vec<String> = scene
         .shapes
@@ -182,7 +182,7 @@ fn sorted(scene: &Drawing) -> Vec<String> {
 }
 
 #[test]
-fn every_motion_begins_where_it_was_drawn_and_ends_as_without_motion() {
+fn motions_start_and_end_at_the_drawn_positions() {
     let mut moved = std::collections::BTreeMap::<Panel, usize>::new();
     for lesson in &LESSONS {
         let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
@@ -202,7 +202,7 @@ fn every_motion_begins_where_it_was_drawn_and_ends_as_without_motion() {
                 for shape in &moving.parts(0.0).shapes {
                     let there = match shape {
                         Shape::Rect { area, .. } => was.iter().any(|&was| is_near(was, area.center())),
-                        // The circle was as large.
+                        // The circle had the same radius before.
                         Shape::Dots { radius, .. } => before.shapes.iter().any(|shape| {
                             matches!(shape, Shape::Dots { radius: was, .. } if (radius - was).abs() < 0.02)
                         }),
@@ -230,11 +230,11 @@ fn every_motion_begins_where_it_was_drawn_and_ends_as_without_motion() {
     );
 }
 
-/// Every motion of places as where it begins and where it ends, in the middle of what is moved.
+/// The start and end of every motion between places, at the centre of the moved shapes.
 fn ways(before: &Scene, after: &Scene) -> Vec<[Point; 2]> {
     let motions = motions(before, after);
     let way = |Motion { shapes, from }: &Motion| {
-        let thing = after.things.iter().find(|thing| thing.shapes == *shapes).expect("what moves is a thing");
+        let thing = after.things.iter().find(|thing| thing.shapes == *shapes).expect("only things move");
         let to = thing.area.center();
         let Origin::Places { offsets, .. } = from else { panic!("{from:?}") };
         [[to[0] + offsets[0][0], to[1] + offsets[0][1]], to]
@@ -242,9 +242,9 @@ fn ways(before: &Scene, after: &Scene) -> Vec<[Point; 2]> {
     motions.iter().map(way).collect()
 }
 
-/// Compared with the moves in the steps.
+/// The motions equal the moves recorded in the steps.
 #[test]
-fn keys_move_as_the_recorded_steps_say() {
+fn key_motion_matches_the_recorded_steps() {
     let mut layers = 0;
     for id in ["sort", "wide", "merge"] {
         let take = named(id).unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
@@ -252,7 +252,7 @@ fn keys_move_as_the_recorded_steps_say() {
         for position in take.range.start + 1..=take.range.end {
             cursor.seek(position);
             let state = cursor.state();
-            // From where to where, of keys that are no padding.
+            // Start and end of each moved key, without padding.
             let expected: Vec<[Target; 2]> = match cursor.step().as_deref() {
                 Some(Step::Layer { layer, swapped, .. }) => {
                     layers += 1;
@@ -280,7 +280,7 @@ fn keys_move_as_the_recorded_steps_say() {
             assert_eq!(ways.len(), expected.len(), "lesson {id}, step {position}");
             for [from, to] in expected {
                 let [from, to] = [spot(&before, from), spot(&after, to)];
-                // A cell is narrower than what can be pointed at, by as much on the way.
+                // A cell is narrower than its hit area, by the same amount at the start and at the end.
                 let by = [to[0] - from[0], to[1] - from[1]];
                 let is = |way: &[Point; 2]| {
                     is_near([way[1][0] - way[0][0], way[1][1] - way[0][1]], by)
@@ -297,7 +297,7 @@ fn keys_move_as_the_recorded_steps_say() {
 }
 
 #[test]
-fn candidates_go_from_their_lane_to_their_slot() {
+fn candidates_move_from_lane_to_slot() {
     let take = named("buffer").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
     let mut went = 0;
     for position in take.range.start + 1..=take.range.end {
@@ -319,7 +319,7 @@ fn candidates_go_from_their_lane_to_their_slot() {
 }
 
 #[test]
-fn the_circle_shrinks_to_its_bound() {
+fn circle_shrinks_to_the_new_bound() {
     let take = named("problem").unwrap().record(Choice::default(), &Silent).unwrap().remove(0);
     let radii = |scene: &Drawing| -> Vec<f32> {
         scene

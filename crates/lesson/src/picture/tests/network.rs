@@ -20,7 +20,7 @@ fn lit(scene: &Scene, ink: Ink) -> usize {
 }
 
 #[test]
-fn the_running_layer_is_lit() {
+fn running_layer_is_highlighted() {
     let cases = [
         ("uniform:n=200,d=2", 8, 8),
         ("uniform:n=200,d=2", 32, 8),
@@ -96,7 +96,7 @@ fn wires_carry_the_recorded_keys() {
 
 /// Up to 32 wires are drawn in any room, 64 where they can be read.
 #[test]
-fn wires_are_drawn_where_they_can_be_read() {
+fn wires_are_drawn_only_if_legible() {
     let recording = recorded("uniform:n=300,d=2", 9, 64, 32);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.steps().iter().position(|step| matches!(step, Step::Layer { .. })).unwrap() + 1);

@@ -9,7 +9,7 @@ use crate::picture::page::{areas, columns, points_seen, position_at};
 use crate::progress::Silent;
 
 #[test]
-fn pages_hold_their_parts() {
+fn pages_contain_all_their_panels() {
     for (lesson, take) in takes() {
         let mut cursor = Cursor::new(take.recording.clone());
         for (at, ([wide, high], text)) in [
@@ -35,7 +35,7 @@ fn pages_hold_their_parts() {
                     crate::text::thousands(take.recording.len() as u64)
                 );
                 assert!(words.iter().any(|text| text.starts_with(&place)), "{place}");
-                // A network that is shown large has layers to go to instead.
+                // A large network has layers to click on instead.
                 let lane = |spot: &Spot| matches!(spot.target, Target::Lane(0) | Target::Position(_));
                 assert!(
                     lesson.id == "problem" || scene.spots.iter().any(lane),
@@ -47,7 +47,7 @@ fn pages_hold_their_parts() {
                 assert_eq!(scene.spots.iter().any(|spot| matches!(spot.target, Target::Point(_))), has_map);
                 assert!(
                     has_map || lesson.id == "wait" || text > wide / 80.0,
-                    "lesson {}: only large type has no room for it",
+                    "lesson {}: only large type may omit it",
                     lesson.id
                 );
             }
@@ -56,7 +56,7 @@ fn pages_hold_their_parts() {
 }
 
 #[test]
-fn recordings_are_compared_where_as_many_points_were_seen() {
+fn recordings_are_compared_at_equal_points_seen() {
     let lesson = named("order").unwrap();
     let takes = lesson.record(Choice::default(), &Silent).unwrap();
     for seen in [0, 31, 32, 700, 2048, 9999] {
@@ -89,7 +89,7 @@ fn recordings_are_compared_where_as_many_points_were_seen() {
         check(&scene, &format!("{seen} points"));
         let areas = columns(3, 14.0, size);
         assert_eq!(areas.len(), 3);
-        // Each merge's spot lies in the column of its take.
+        // Each merge's spot is in the column of its take.
         for (take, column) in takes.iter().zip(&areas) {
             let inside = |area: &Area| column.contains(area.center());
             let shown = scene

@@ -1,5 +1,5 @@
-//! Pages with type for a classroom's last row: nothing is small, nothing lies over other text, one panel is
-//! large, and any can be.
+//! Pages with type for a classroom's last row: no small type, no overlapping text, one large panel, and any
+//! panel can be enlarged.
 
 use super::super::page::{areas, panels_ever, panels_of};
 use super::super::pen::width;
@@ -8,11 +8,11 @@ use super::super::*;
 use crate::lessons::{Choice, LESSONS, Lesson, Take};
 use crate::progress::Silent;
 
-/// The picture of a presenter of 1280 × 720, above the player, and its running text.
+/// The size of the picture on a screen of 1280 × 720, above the player, and of its running text.
 const SIZE: [f32; 2] = [1272.0, 540.0];
 const TEXT: f32 = 20.0;
 
-/// No type is smaller than this, in points.
+/// Minimum size of type, in points.
 const LEAST: f32 = 18.0;
 
 /// The lesson's takes at some of their moments, the first and the last among them.
@@ -40,7 +40,7 @@ fn letters(shape: &Shape) -> Option<([f32; 4], &str)> {
 }
 
 #[test]
-fn nothing_is_small_and_no_text_lies_over_other_text() {
+fn presented_text_is_large_and_does_not_overlap() {
     moments(|lesson, take, cursor| {
         let scene = page(lesson, take, &View::of(cursor, TEXT), SIZE);
         let what = format!("lesson {}, step {}", lesson.id, cursor.position());
@@ -57,14 +57,14 @@ fn nothing_is_small_and_no_text_lies_over_other_text() {
             for ([l, t, r, b], other) in written[at + 1..].iter().take_while(|(other, _)| other[1] < *bottom)
             {
                 let over = right.min(*r) - left.max(*l) > wide && bottom.min(*b) - top.max(*t) > high;
-                assert!(!over, "{what}: `{other}` lies over `{text}`");
+                assert!(!over, "{what}: `{other}` overlaps `{text}`");
             }
         }
     });
 }
 
 #[test]
-fn one_panel_has_most_of_the_room() {
+fn one_panel_dominates_the_page() {
     moments(|lesson, _, cursor| {
         let areas = areas(lesson, &View::of(cursor, TEXT), SIZE);
         let sizes: Vec<f32> = areas
@@ -82,9 +82,9 @@ fn one_panel_has_most_of_the_room() {
     });
 }
 
-/// The sentence and the title stay; the panel has the room of all others.
+/// The sentence and the title stay; the panel takes the space of all others.
 #[test]
-fn any_panel_can_have_all_the_room() {
+fn any_panel_can_be_zoomed() {
     moments(|lesson, take, cursor| {
         let view = View::of(cursor, TEXT);
         let ever = panels_ever(lesson, take);
@@ -103,13 +103,13 @@ fn any_panel_can_have_all_the_room() {
         let absent =
             Panel::ALL.into_iter().find(|panel| !ever.contains(panel)).expect("no lesson has all panels");
         let shown = super::super::page::areas(lesson, &View { zoom: Some(absent), ..view }, SIZE)[1].0;
-        assert_eq!(shown, panels_of(lesson, &view)[0], "what took its place, or else the largest");
+        assert_eq!(shown, panels_of(lesson, &view)[0], "the panel in its place, or else the largest");
     });
 }
 
-/// Without large type, nothing is left out: the floor is that of presented pages alone.
+/// The minimum applies only to presented pages; without large type, nothing is omitted.
 #[test]
-fn only_large_type_has_a_least_size() {
+fn minimum_size_applies_only_to_large_type() {
     let lesson = crate::lessons::named("search").unwrap();
     let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
     let mut cursor = Cursor::new(take.recording.clone());

@@ -13,7 +13,7 @@ use crate::lessons::Search;
 
 /// The panels of selections show the recorded values.
 #[test]
-fn queues_and_buckets_are_the_recorded_ones() {
+fn queues_and_buckets_match_the_recording() {
     for (lesson, take) in
         takes().filter(|(lesson, _)| matches!(lesson.search, Search::WarpSelect | Search::RadixSelect))
     {
@@ -50,7 +50,7 @@ fn queues_and_buckets_are_the_recorded_ones() {
 
 /// The headings of warp select's queues are true at every moment, and name what is marked.
 #[test]
-fn headings_of_queues_are_true_at_every_step() {
+fn queue_headings_match_every_step() {
     let mut orders = BTreeSet::new();
     for (_, take) in takes().filter(|(lesson, _)| lesson.search == Search::WarpSelect) {
         let shape = take.recording.shape();
@@ -135,7 +135,7 @@ fn headings_of_queues_are_true_at_every_step() {
                 (broken, lanes.ends_with("marked: breaks the invariant")),
                 "position {position}: {lanes}"
             );
-            // Taken keys, and nothing else, are amber.
+            // Only taken keys are amber.
             let taken = if let Some(Step::Own(OwnStep::WarpSelect(WarpSelectStep::Inserted { placed }))) =
                 step.as_deref()
             {

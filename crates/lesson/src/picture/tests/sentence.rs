@@ -4,7 +4,7 @@ use super::super::*;
 use super::{takes, texts};
 
 #[test]
-fn the_sentence_is_what_describe_says() {
+fn sentence_panel_shows_the_description() {
     for (_, take) in takes().filter(|(lesson, _)| lesson.id != "order") {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in take.range.start.max(1)..=take.range.end {

@@ -9,7 +9,8 @@ use crate::picture::scene::{Area, Ink, Shape};
 use crate::picture::*;
 use crate::step::Pass;
 
-/// The columns, from the left: outlined, and on the ground of the first; the legend's are below it.
+/// The columns from the left: outlined rectangles with the highest bottom edge. Those of the legend are
+/// below.
 fn columns(scene: &Scene) -> Vec<Area> {
     let outlined =
         |shape: &Shape| if let Shape::Rect { area, line: Some(_), .. } = shape { Some(*area) } else { None };
@@ -19,7 +20,7 @@ fn columns(scene: &Scene) -> Vec<Area> {
 }
 
 #[test]
-fn a_column_is_as_high_as_its_stride() {
+fn column_height_shows_the_stride() {
     for keys in [4, 64, 256, 1024] {
         let layers = layers(Pass::Sort, keys);
         let mut scene = Scene::new(700.0, 220.0);
@@ -39,7 +40,7 @@ fn a_column_is_as_high_as_its_stride() {
 }
 
 #[test]
-fn stairs_count_what_is_recorded_and_lead_to_its_layers() {
+fn staircase_matches_the_recorded_layers() {
     let recording = recorded("uniform:n=700,d=2", 9, 256, 32);
     let of_first: Vec<usize> = {
         let merge = recording.range_of_merge(0).unwrap();
@@ -65,7 +66,7 @@ fn stairs_count_what_is_recorded_and_lead_to_its_layers() {
             .filter_map(|spot| if let Target::Position(at) = spot.target { Some(at) } else { None })
             .collect();
         assert_eq!(positions, of_first.iter().map(|at| at + 1).collect::<Vec<_>>());
-        // The current column alone has the outline of text.
+        // Only the current column is outlined in the colour of text.
         let lit = scene.shapes.iter().filter_map(|shape| match shape {
             Shape::Rect { area, fill: Some(fill), line: Some(line), .. }
                 if fill.ink == Ink::Accent && line.paint == Ink::Text.into() =>

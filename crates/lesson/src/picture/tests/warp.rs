@@ -9,7 +9,7 @@ use crate::engines::lockstep::PADDING;
 use crate::step::Pass;
 
 #[test]
-fn what_is_pointed_at_is_what_is_drawn_there() {
+fn hit_testing_finds_the_drawn_target() {
     let recording = recorded("uniform:n=200,d=2", 5, 16, 8);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.position_of_merge(0).unwrap());
@@ -29,7 +29,7 @@ fn what_is_pointed_at_is_what_is_drawn_there() {
 }
 
 #[test]
-fn invariants_hold_when_they_should_and_breaks_are_named() {
+fn invariants_hold_when_expected_and_violations_are_named() {
     for (_, take) in takes() {
         let mut cursor = Cursor::new(take.recording.clone());
         for position in 0..=take.recording.len() {
@@ -68,7 +68,7 @@ fn invariants_hold_when_they_should_and_breaks_are_named() {
 }
 
 #[test]
-fn padding_is_seen_to_be_empty() {
+fn padding_is_drawn_as_infinity() {
     let recording = recorded("uniform:n=20,d=2", 0, 8, 32);
     let mut cursor = Cursor::new(recording.clone());
     cursor.seek(recording.len());

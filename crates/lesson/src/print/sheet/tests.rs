@@ -28,7 +28,7 @@ fn written(film: &Film) -> [String; 2] {
 }
 
 #[test]
-fn a_sheet_has_the_questions_of_its_key_without_their_answers() {
+fn sheets_have_the_questions_of_the_key_without_answers() {
     for lesson in &LESSONS {
         let film = film(lesson.id, 4);
         let [sheet, key] = written(&film);
@@ -36,7 +36,7 @@ fn a_sheet_has_the_questions_of_its_key_without_their_answers() {
         let (mut in_sheet, mut in_key) = (0, 0);
         for (take, question) in &questions {
             let text = escaped(&question.text);
-            // In the same order, so by the same numbers.
+            // The same order gives the same numbers.
             in_sheet +=
                 sheet[in_sheet..].find(&text).unwrap_or_else(|| panic!("{text} is not next on the sheet"));
             in_key += key[in_key..].find(&text).unwrap_or_else(|| panic!("{text} is not next in the key"));
@@ -50,7 +50,7 @@ fn a_sheet_has_the_questions_of_its_key_without_their_answers() {
             }
             let width = film.takes[*take].recording.shape().width;
             assert!(key.contains(&escaped(&question.right(width))));
-            // Of options all are there, and no mark which.
+            // All options are printed, and the right one is not marked.
             assert!(question.options.iter().all(|option| sheet.contains(&escaped(option))), "{question:?}");
         }
         assert_eq!(
@@ -87,14 +87,14 @@ fn a_sheet_has_the_questions_of_its_key_without_their_answers() {
 }
 
 #[test]
-fn another_number_makes_another_sheet() {
+fn seeds_produce_different_sheets() {
     let [first, again, other] = [1, 1, 2].map(|seed| written(&film("sort", seed)));
     assert_eq!(first, again);
     assert!(first[0] != other[0] && first[1] != other[1]);
 }
 
 #[test]
-fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
+fn sheet_figures_hide_the_answer() {
     let film = film("buffer", 3);
     let [sheet, _] = written(&film);
     let mut hides = 0;
@@ -106,14 +106,14 @@ fn pictures_of_a_sheet_are_those_that_hide_the_answer() {
         assert!(sheet.contains(&asked), "{question:?}");
         hides += u32::from(asked != shown && !sheet.contains(&shown));
     }
-    // Who votes is not decided yet, but a slot would be spelled out.
+    // A picture before a ballot hides nothing, but one before slots are computed hides the explanation of a
+    // slot.
     assert!(hides > 0);
 }
 
-/// A place of a queue that is still empty holds infinity, which is a key; a lane without a point has no
-/// distance at all.
+/// An empty place of a queue holds the key infinity; a lane without a point has no distance.
 #[test]
-fn an_empty_place_is_infinite_and_a_lane_without_a_point_has_none() {
+fn empty_slots_are_infinite_and_idle_lanes_have_no_distance() {
     let lesson = named("warp-select").unwrap();
     // Two groups fill the queues and are merged; the last point then comes alone.
     let source = Source::Generate { spec: "uniform:d=2,n=17".to_owned(), seed: 5 };

@@ -25,7 +25,7 @@ pub struct Idea {
     pub right: &'static str,
     /// Why that option is correct: a sentence or two.
     pub why: &'static str,
-    /// The wrong options, each with what is wrong with the thought behind it.
+    /// The wrong options, each with an explanation of the mistake behind it.
     pub wrong: &'static [(&'static str, &'static str)],
     /// Whether it makes sense for a search of these sizes.
     pub suits: fn(Shape) -> bool,

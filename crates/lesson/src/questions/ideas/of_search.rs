@@ -296,7 +296,7 @@ pub const SEARCH: [Idea; 5] = [
         ],
     ),
     Idea {
-        // Of fewer points, the last merge is the only one.
+        // With fewer points, the last merge is the only one.
         suits: |shape| shape.n > shape.capacity(),
         ..what_if(
             "What if the last candidates in the buffer were not merged at the end?",

@@ -36,7 +36,7 @@ fn right(id: &str, words: &str) -> (String, Vec<Take>) {
 }
 
 #[test]
-fn every_lesson_asks_for_ideas_in_short_words() {
+fn every_lesson_asks_concise_idea_questions() {
     for lesson in &LESSONS {
         let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
         let questions = about(lesson, &take, &mut Random::new(3));
@@ -85,7 +85,7 @@ fn every_lesson_asks_for_ideas_in_short_words() {
 
 /// Always choosing the longest option, or the first, must not be right more often than chance.
 #[test]
-fn neither_place_nor_length_gives_an_answer_away() {
+fn neither_position_nor_length_reveals_the_answer() {
     let (mut places, mut longest, mut all) = ([0; 4], 0, 0);
     for lesson in &LESSONS {
         let take = lesson.record(Choice::default(), &Silent).unwrap().remove(0);
@@ -109,7 +109,7 @@ fn neither_place_nor_length_gives_an_answer_away() {
 }
 
 #[test]
-fn ideas_make_sense_with_other_sizes_or_are_not_asked() {
+fn ideas_are_valid_at_other_sizes_or_skipped() {
     for (id, k, width) in [
         ("sort", 4, 4),
         ("sort", 32, 32),
@@ -199,7 +199,7 @@ fn makes_sense(question: &Question) {
 
 /// A name that no text uses would be computed for nothing.
 #[test]
-fn every_size_that_has_a_name_stands_in_a_text() {
+fn every_named_size_is_used_in_a_text() {
     let mut texts = String::new();
     for lesson in &LESSONS {
         texts.extend([lesson.goal, lesson.paragraph, lesson.summary]);
@@ -213,7 +213,7 @@ fn every_size_that_has_a_name_stands_in_a_text() {
 }
 
 #[test]
-fn digits_are_as_long_as_the_warp_makes_them() {
+fn digit_length_follows_the_warp_width() {
     let lesson = named("radix-select").unwrap();
     for (width, said) in [
         (4, "here of 2 bits, puts every point into one of 4 buckets"),
@@ -223,7 +223,7 @@ fn digits_are_as_long_as_the_warp_makes_them() {
             lesson.record(Choice { width: Some(width), ..Choice::default() }, &Silent).unwrap().remove(0);
         let shape = take.recording.shape();
         assert!(lesson.says(lesson.paragraph, shape).contains(said));
-        // As many as are counted.
+        // The number of buckets that the recording counts.
         let mut state = take.recording.start();
         take.recording
             .steps()
@@ -240,7 +240,7 @@ fn layers(keys: u32) -> u32 {
 }
 
 #[test]
-fn twice_as_many_keys_take_as_many_steps_as_the_twin_does() {
+fn doubling_the_keys_matches_the_steps_of_the_twin() {
     for (id, words) in [
         ("wait", "how many steps would one merge take"),
         ("merge", "how many layers would follow"),
@@ -270,7 +270,7 @@ fn twice_as_many_keys_take_as_many_steps_as_the_twin_does() {
 }
 
 #[test]
-fn half_the_lanes_need_as_many_shuffles_as_the_twin_does() {
+fn halving_the_lanes_matches_the_shuffles_of_the_twin() {
     let (said, takes) = right("wide", "how many layers would need a shuffle");
     let shape = takes[0].recording.shape();
     let choice =
@@ -281,7 +281,7 @@ fn half_the_lanes_need_as_many_shuffles_as_the_twin_does() {
         said,
         steps.iter().filter(|step| matches!(step, Step::Layer { shuffle: Some(_), .. })).count().to_string()
     );
-    // Elements dealt out one by one: the layers within a lane are those of large strides.
+    // If elements are dealt out to the lanes one by one, the layers within a lane are those of large strides.
     for layer in network::sort(shape.capacity()) {
         let inside =
             layer.comparators(shape.capacity()).all(|pair| pair.low % shape.width == pair.high % shape.width);
@@ -294,7 +294,7 @@ fn half_the_lanes_need_as_many_shuffles_as_the_twin_does() {
 }
 
 #[test]
-fn a_network_with_all_arrows_turned_sorts_the_other_way() {
+fn reversing_all_comparators_sorts_in_descending_order() {
     let mut random = Random::new(9);
     for keys in [8, 32] {
         assert!(sorted_with(keys, |_| false, &mut random).is_sorted());
@@ -329,13 +329,13 @@ fn smaller<const N: usize>(buffer: [u32; N], mut result: [u32; N], is_mirrored: 
 }
 
 #[test]
-fn without_a_mirror_small_keys_are_lost_only_where_both_lists_have_some() {
+fn missing_mirror_loses_keys_only_if_both_lists_have_small_ones() {
     assert_eq!((smaller([1, 5], [2, 6], false), smaller([1, 5], [2, 6], true)), (vec![1, 5], vec![1, 2]));
     assert_eq!((smaller([1, 2], [5, 6], false), smaller([1, 2], [5, 6], true)), (vec![1, 2], vec![1, 2]));
 }
 
 #[test]
-fn nearest_first_one_merge_is_enough_for_any_number_of_points() {
+fn nearest_first_order_needs_one_merge() {
     let lesson = named("problem").unwrap();
     for n in [100, 1024, 2048] {
         let source = Source::Generate { spec: format!("uniform:d=2,n={n}"), seed: 5 };
@@ -362,11 +362,11 @@ fn nearest_first_one_merge_is_enough_for_any_number_of_points() {
 }
 
 #[test]
-fn the_bound_grows_with_the_logarithm() {
+fn bound_on_merges_grows_logarithmically() {
     let (said, takes) = right("order", "the bound on the mean number");
     let shape = takes[0].recording.shape();
     let [n, both] = [u64::from(shape.n), u64::from(shape.k + shape.capacity())];
-    // The (k + K) / i of all points that are added, a K-th of a merge each.
+    // The added points contribute (k + K) / i candidates each, and K candidates make a merge.
     let growth = (n + 1..=2 * n).map(|i| both as f64 / i as f64).sum::<f64>() / f64::from(shape.capacity());
     let said: f64 = said.trim_start_matches("by ").parse().unwrap();
     assert!((said - growth).abs() < 0.06, "{said}, not {growth}");
@@ -374,7 +374,7 @@ fn the_bound_grows_with_the_logarithm() {
 }
 
 #[test]
-fn half_a_buffer_is_full_twice_as_often() {
+fn halving_the_buffer_doubles_the_merges() {
     let (said, takes) = right("buffer", "half as many slots");
     let shape = takes[0].recording.shape();
     let half = shape.capacity() / 2;
@@ -420,7 +420,7 @@ fn with(fault: Fault, id: &str) -> (bool, [u32; 2]) {
 }
 
 #[test]
-fn what_is_left_out_has_the_consequences_that_are_named() {
+fn omitted_steps_have_the_stated_consequences() {
     // An old bound, and no second vote: the same neighbours.
     let (same, [sound, stale]) = with(Fault::Stale, "buffer");
     assert!(same && stale > sound);
@@ -430,7 +430,7 @@ fn what_is_left_out_has_the_consequences_that_are_named() {
 }
 
 #[test]
-fn of_equal_distances_the_first_ones_are_kept() {
+fn ties_keep_the_first_points() {
     let source = Source::Generate { spec: "duplicates:n=200,d=1,distinct=3".to_owned(), seed: 1 };
     let cloud = std::sync::Arc::new(cloud::load(&source, false, &Silent).unwrap());
     let setup = Setup {
@@ -454,7 +454,7 @@ fn of_equal_distances_the_first_ones_are_kept() {
 }
 
 #[test]
-fn what_a_minimum_drops_comes_after_k_others() {
+fn dropped_keys_rank_after_k_others() {
     let mut random = Random::new(2);
     for keys in [4, 16] {
         for _ in 0..50 {
@@ -473,7 +473,7 @@ fn what_a_minimum_drops_comes_after_k_others() {
 }
 
 #[test]
-fn a_larger_heap_is_as_deep_as_is_said() {
+fn depth_of_a_larger_heap_matches_the_answer() {
     let (said, takes) = right("heap", "how many rounds can a key sink");
     let k = takes[0].recording.shape().k as usize;
     let recording = named("heap")
@@ -492,7 +492,7 @@ fn a_larger_heap_is_as_deep_as_is_said() {
 }
 
 #[test]
-fn queues_bring_no_more_than_they_hold() {
+fn a_merge_takes_at_most_what_the_queues_hold() {
     let (said, takes) = right("warp-select", "how many could one merge bring");
     let most = |recording: &Recording| {
         let taken = |step: &Step| {
@@ -507,13 +507,13 @@ fn queues_bring_no_more_than_they_hold() {
 }
 
 #[test]
-fn longer_digits_have_more_buckets_and_fewer_passes() {
+fn longer_digits_need_more_buckets_and_fewer_passes() {
     let (said, takes) = right("radix-select", "how many buckets");
     let wide = 2 * takes[0].recording.shape().width.ilog2();
     // 31 bits, `wide` at a time.
     let passes = (0..31).step_by(wide as usize).count();
     assert_eq!(said, format!("{} buckets, {passes} passes", 2u32.pow(wide)));
-    // Bits of numbers that are not negative are in the numbers' order.
+    // The bits of non-negative floats sort like the numbers.
     let mut random = Random::new(4);
     let numbers: Vec<f32> = (0..500)
         .map(|_| f32::from_bits((random.bits() as u32) >> 1))
@@ -523,7 +523,7 @@ fn longer_digits_have_more_buckets_and_fewer_passes() {
 }
 
 #[test]
-fn k_just_above_a_power_of_two_takes_the_next_one() {
+fn k_above_a_power_of_two_rounds_up_to_the_next() {
     let (said, takes) = right("yours", "how many slots would the buffer have");
     let shape = takes[0].recording.shape();
     assert_eq!(
@@ -535,7 +535,7 @@ fn k_just_above_a_power_of_two_takes_the_next_one() {
 
 /// No point of a sphere is nearer than the bound, and one is exactly as near.
 #[test]
-fn a_sphere_bounds_the_distance_as_is_said() {
+fn sphere_bound_matches_the_formula() {
     let (query, centre, radius) = ([3.0, 1.0], [0.5, -0.5], 1.5);
     let between = |a: [f64; 2], b: [f64; 2]| (a[0] - b[0]).hypot(a[1] - b[1]);
     let bound = (between(query, centre) - radius).max(0.0);

@@ -113,7 +113,7 @@ fn compare(engine: &str, of_the_host: &[&str]) -> usize {
         {
             compared += 1;
             let namesake = there.contains(&function.as_str());
-            if namesake == doc.contains("No namesake: ") {
+            if namesake == doc.contains("No CUDA counterpart: ") {
                 alone.push(format!(
                     "{twin}: {function} has {} namesake in {device}",
                     if namesake { "a" } else { "no" }
@@ -123,7 +123,7 @@ fn compare(engine: &str, of_the_host: &[&str]) -> usize {
     }
     assert!(
         alone.is_empty(),
-        "say `No namesake: why` in the documentation of those that have none, and of no other:\n{}",
+        "say `No CUDA counterpart: why` in the documentation of those that have none, and of no other:\n{}",
         alone.join("\n")
     );
     compared

@@ -42,7 +42,7 @@ __host__ __device__ constexpr unsigned fused_warps(unsigned capacity) {
 constexpr unsigned FUSED_SLICE = 16;  // dimensions
 
 // The queries of a warp in shared memory, a slice of dimensions at a time; the next slice is loaded while one
-// is read. No namesake among the twins, which read the queries directly. All lanes of the warp call together.
+// is read. No CUDA counterpart among the twins, which read the queries directly. All lanes of the warp call together.
 struct QuerySlices {
     struct Memory {
         alignas(16) float slices[2][FUSED_SLICE][FUSED_QUERIES];

@@ -1,7 +1,7 @@
 //! Distinguishes usage errors from failed jobs, and words both as one line with a remedy.
 //!
-//! A usage error does not depend on the files' contents or on the machine. clap reports most of them; the rest
-//! is here.
+//! A usage error does not depend on the files' contents or on the machine. clap reports most of them; the
+//! rest is here.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;

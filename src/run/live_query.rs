@@ -1,8 +1,8 @@
 //! Live queries: answers a dragged, picked or typed query at once.
 //!
-//! The [`LiveQueryWorker`] has its own thread besides the worker's, so that neither waits for the other: queries are
-//! answered during a long run, with the same [`Resident`] points. Only the newest request waits; the current
-//! one is always answered, so that answers keep coming while a query is dragged.
+//! The [`LiveQueryWorker`] has its own thread besides the worker's, so that neither waits for the other:
+//! queries are answered during a long run, with the same [`Resident`] points. Only the newest request waits;
+//! the current one is always answered, so that answers keep coming while a query is dragged.
 
 use std::sync::Arc;
 use std::thread::JoinHandle;

@@ -711,7 +711,8 @@ fn a_benchmark_in_hdf5_is_searched_and_its_answers_checked() {
     let done = place.ok(search).stdout;
     assert!(
         done.contains(
-            "reference answers agree with the oracle: 2 queries, 0 ties resolved differently: b.hdf5:neighbors"
+            "reference answers agree with the oracle: 2 queries, 0 ties resolved differently: \
+             b.hdf5:neighbors"
         ),
         "{done}"
     );

@@ -527,7 +527,10 @@ mod tests {
         }
 
         #[test]
-        fn circle_points_have_the_requested_angular_radius(center in (-180.0f64..180.0, -90.0f64..=90.0), radius in 1e-3f64..3.0) {
+        fn circle_points_have_the_requested_angular_radius(
+            center in (-180.0f64..180.0, -90.0f64..=90.0),
+            radius in 1e-3f64..3.0,
+        ) {
             let at = GLOBE.unit([center.0, center.1]);
             for place in GLOBE.circle([center.0, center.1], radius, 16) {
                 prop_assert!((angle(at, GLOBE.unit(place)) - radius).abs() < 1e-6, "{place:?}");

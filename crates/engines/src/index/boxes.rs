@@ -27,7 +27,7 @@ pub struct Boxes {
 }
 
 impl Boxes {
-    /// `count` empty boxes. No namesake: the host allocates them.
+    /// `count` empty boxes. No CUDA counterpart: the host allocates them.
     pub fn empty(count: usize, dims: usize) -> Self {
         let groups = count.div_ceil(WARP);
         let (low, high) = (Coordinates([f32::INFINITY; WARP]), Coordinates([f32::NEG_INFINITY; WARP]));
@@ -42,42 +42,43 @@ impl Boxes {
         }
     }
 
-    /// The number of boxes, without padding. No namesake: a parameter of the kernel.
+    /// The number of boxes, without padding. No CUDA counterpart: a parameter of the kernel.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The number of real boxes in a group. No namesake: a subtraction in CUDA.
+    /// The number of real boxes in a group. No CUDA counterpart: a subtraction.
     #[inline(always)]
     pub fn in_group(&self, group: usize) -> u32 {
         (self.count - group * WARP).min(WARP) as u32
     }
 
-    /// Bytes of `count` boxes. No namesake: the host reserves them.
+    /// Bytes of `count` boxes. No CUDA counterpart: the host reserves them.
     pub fn bytes(count: usize, dims: usize) -> u64 {
         (count.next_multiple_of(WARP) * (2 * dims + 3) * 4) as u64
     }
 
-    /// The codes of the first points below the boxes of a group. No namesake: the kernel reads memory
+    /// The codes of the first points below the boxes of a group. No CUDA counterpart: the kernel reads memory
     /// directly.
     #[inline(always)]
     pub fn first_codes(&self, group: usize) -> &Lanes<u64, WARP> {
         &self.first_codes[group]
     }
 
-    /// Sets the code of the first point below a box. No namesake: the kernel writes to memory directly.
+    /// Sets the code of the first point below a box. No CUDA counterpart: the kernel writes to memory
+    /// directly.
     pub fn set_first_code(&mut self, number: usize, code: u64) {
         self.first_codes[number / WARP][number % WARP] = code;
     }
 
-    /// All groups, for writing: corners and smallest positions. No namesake: the kernel writes to memory
-    /// directly.
+    /// All groups, for writing: corners and smallest positions. No CUDA counterpart: the kernel writes to
+    /// memory directly.
     pub fn groups_mut(&mut self) -> (&mut [Coordinates<WARP>], &mut [Lanes<u32, WARP>]) {
         (&mut self.corners, &mut self.smallest)
     }
 
-    /// The corners of a group, least then greatest, and its smallest positions. No namesake: pointers in
-    /// CUDA.
+    /// The corners of a group, least then greatest, and its smallest positions. No CUDA counterpart: pointers
+    /// in CUDA.
     #[inline(always)]
     pub fn group(&self, group: usize) -> (&[Coordinates<WARP>], &[Coordinates<WARP>], &Lanes<u32, WARP>) {
         let (low, high) =
@@ -100,7 +101,7 @@ impl Boxes {
 }
 
 /// Each lane's key. Loops of known length, because closures that are not inlined are compiled for the oldest
-/// instruction set. No namesake: one call per lane in CUDA.
+/// instruction set. No CUDA counterpart: one call per lane.
 #[inline(always)]
 pub fn lane_keys(distances: &Lanes<f32, WARP>, positions: &Lanes<u32, WARP>) -> Lanes<Key, WARP> {
     let mut keys = [0; WARP];

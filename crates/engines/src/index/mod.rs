@@ -1,7 +1,7 @@
 //! Engines that prune: an index over the points shows that most of them cannot be neighbours.
 //!
 //! This is the CPU's side. A function has the name of its counterpart in `cuda/index/`, or its documentation
-//! says "No namesake" and why.
+//! says "No CUDA counterpart" and why.
 //!
 //! | here | there |
 //! |---|---|

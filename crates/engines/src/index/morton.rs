@@ -28,7 +28,7 @@ pub struct Part {
 }
 
 /// Whether the highest bits distinguish too few points, given how many of the leaves in a tree over n points
-/// begin with the same bits as the next leaf. No namesake: the host decides for both devices.
+/// begin with the same bits as the next leaf. No CUDA counterpart: the host decides for both devices.
 pub fn is_crowded(leaves: usize, n: usize) -> bool {
     leaves * 16 * super::WARP > n
 }
@@ -47,8 +47,8 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// The frame of points with these least and greatest coordinates; at most 63 axes. No namesake: the host
-    /// computes it for both devices.
+    /// The frame of points with these least and greatest coordinates; at most 63 axes. No CUDA counterpart:
+    /// the host computes it for both devices.
     pub fn new(extents: &[[f32; 2]]) -> Self {
         let dims = extents.len();
         let low = extents.iter().map(|[low, _]| *low).collect();
@@ -58,8 +58,8 @@ impl Frame {
         Self { low, scale, bits }
     }
 
-    /// The parts of the codes to sort by, the lowest first, and the number of bits below them. No namesake:
-    /// the host launches the passes.
+    /// The parts of the codes to sort by, the lowest first, and the number of bits below them. No CUDA
+    /// counterpart: the host launches the passes.
     pub fn parts(&self, depth: Depth) -> (Vec<Part>, u32) {
         let all = self.bits * self.low.len() as u32;
         let below = all.saturating_sub(KEY_BITS);

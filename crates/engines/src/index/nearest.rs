@@ -20,7 +20,7 @@ impl<O: Observer> Nearest<O> {
         Self { warp: Warp::new(k, registers_for(k, WARP), ()), last: PADDING, observer }
     }
 
-    /// Resets the warp for another query. No namesake: a warp has one query in CUDA.
+    /// Resets the warp for another query. No CUDA counterpart: a warp has one query.
     pub fn restart(&mut self) {
         self.warp.restart();
         self.last = PADDING;
@@ -60,7 +60,7 @@ impl<O: Observer> Nearest<O> {
     }
 }
 
-/// The lanes whose keys are less than `last`. No namesake: a ballot in CUDA.
+/// The lanes whose keys are less than `last`. No CUDA counterpart: a ballot.
 #[inline(always)]
 pub fn lanes_before(keys: &Lanes<Key, WARP>, last: Key) -> u32 {
     // A loop, because closures that are not inlined are compiled for the oldest instruction set.

@@ -40,14 +40,14 @@ fn most_visited(length: usize) -> usize {
     if length < 128 { 256 } else { 512 }
 }
 
-/// Whether packets are searched in parts. No namesake: a constant in CUDA.
+/// Whether packets are searched in parts. No CUDA counterpart: a constant.
 #[inline(always)]
 fn in_parts(length: usize) -> bool {
     length != 64
 }
 
 /// Whether to collect only from leaves that had candidates. In the plane most have, and checking takes
-/// longer. No namesake: a constant in CUDA.
+/// longer. No CUDA counterpart: a constant.
 #[inline(always)]
 fn is_selective<const D: usize>() -> bool {
     D == 3
@@ -60,8 +60,8 @@ fn jump<const D: usize>() -> u32 {
     if D == 2 { 11 } else { 8 }
 }
 
-/// The length of a lane's list, if packets support this k and number of dimensions. No namesake: the host
-/// compiles for it.
+/// The length of a lane's list, if packets support this k and number of dimensions. No CUDA counterpart: the
+/// host compiles for it.
 pub fn packet_length(k: usize, dims: usize) -> Option<usize> {
     ((dims == 2 || dims == 3) && k <= 128).then(|| k.next_power_of_two().max(8))
 }
@@ -70,19 +70,19 @@ pub fn packet_length(k: usize, dims: usize) -> Option<usize> {
 pub const WORTH_PACKING: usize = 60_000;
 
 /// Whether 32 consecutive queries on the curve are close together, given their number, in a tree over n
-/// points. No namesake: computed by the host.
+/// points. No CUDA counterpart: computed by the host.
 pub fn are_neighbours(queries: usize, n: usize) -> bool {
     queries >= n.div_ceil(4)
 }
 
-/// Distances that are merged at once. No namesake: a constant in CUDA.
+/// Distances that are merged at once. No CUDA counterpart: a constant.
 #[inline(always)]
 fn batch(length: usize) -> usize {
     if length < 32 { 16 } else { 32 }
 }
 
 /// Distances that a lane collects before they must be merged. Fewer bound the search sooner, but take more
-/// merges. No namesake: a constant in CUDA.
+/// merges. No CUDA counterpart: a constant.
 #[inline(always)]
 fn eager(length: usize) -> usize {
     match length {
@@ -92,8 +92,8 @@ fn eager(length: usize) -> usize {
     }
 }
 
-/// If at most this many lanes need a leaf, it is searched for one query at a time. No namesake: a constant in
-/// CUDA.
+/// If at most this many lanes need a leaf, it is searched for one query at a time. No CUDA counterpart: a
+/// constant in CUDA.
 #[inline(always)]
 fn few(length: usize) -> u32 {
     match length {
@@ -104,7 +104,7 @@ fn few(length: usize) -> u32 {
 }
 
 /// Leaves before and after the packet's own that are visited first. They are usually needed, and bound the
-/// rest of the search. No namesake: a constant in CUDA.
+/// rest of the search. No CUDA counterpart: a constant.
 #[inline(always)]
 fn around(length: usize) -> usize {
     match length {
@@ -240,7 +240,7 @@ fn distance_to<const D: usize>(
     squared
 }
 
-/// The lanes whose values are less than their limits, or also equal if EQUAL. No namesake: a ballot in CUDA.
+/// The lanes whose values are less than their limits, or also equal if EQUAL. No CUDA counterpart: a ballot.
 #[inline(always)]
 fn lanes_within<const EQUAL: bool>(values: &Lanes<f32, WARP>, limits: &Lanes<f32, WARP>) -> u32 {
     let mut lanes = 0;
@@ -281,7 +281,7 @@ impl Shortest {
         }
     }
 
-    /// Resets the lists for other queries; unused lanes search nothing. No namesake: a constructor in CUDA.
+    /// Resets the lists for other queries; unused lanes search nothing. No CUDA counterpart: a constructor.
     fn restart(&mut self, queries: usize, k: usize) {
         self.taken = [0; WARP];
         let length = self.best.len();
@@ -576,8 +576,8 @@ impl Packets {
 }
 
 /// Searches the tree for queries in packets of 32, given by their codes and their rows in `queries`. Calls
-/// `done` with each query's index in `rows` and at most k pairs in ascending order. No namesake: a warp has
-/// one packet in CUDA.
+/// `done` with each query's index in `rows` and at most k pairs in ascending order. No CUDA counterpart: a
+/// warp has one packet in CUDA.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",

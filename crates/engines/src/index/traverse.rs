@@ -31,7 +31,7 @@ pub struct Visits {
 }
 
 /// Searches the tree for each query, given by its code and its row in `queries`; calls `done` with the state
-/// when its neighbours are found. No namesake: a warp has one query in CUDA.
+/// when its neighbours are found. No CUDA counterpart: a warp has one query.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -57,8 +57,8 @@ pub fn traverse_each<O: Observer>(
     }
 }
 
-/// Searches the tree for one query of a problem and notifies an observer of each step. No namesake: the
-/// traced build does this in CUDA.
+/// Searches the tree for one query of a problem and notifies an observer of each step. No CUDA counterpart:
+/// the traced build does this in CUDA.
 pub fn watch<O: Observer>(tree: &Tree, problem: &Problem, query: usize, observer: O) -> (Nearest<O>, Visits) {
     let (row, mut nearest) = (problem.query(query), Nearest::new(problem.k(), observer));
     let mut visited = Visits::default();

@@ -33,7 +33,7 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Builds the tree. No namesake: the host launches a kernel for each step.
+    /// Builds the tree. No CUDA counterpart: the host launches a kernel for each step.
     pub fn new(problem: &Problem) -> Self {
         let (dims, points) = (problem.dims(), problem.points());
         let frame = Frame::new(problem.extents());
@@ -94,31 +94,31 @@ impl Tree {
         Self { frame, dims, n: order.len(), coordinates, positions, heights }
     }
 
-    /// Peak bytes of building. No namesake: the host reserves them.
+    /// Peak bytes of building. No CUDA counterpart: the host reserves them.
     pub fn bytes(n: usize, dims: usize) -> u64 {
         let (sorting, leaves) = (24 * n as u64, (n.next_multiple_of(WARP) * (dims + 1) * 4) as u64);
         // All other heights together have a thirty-first of the lowest one's boxes.
         sorting + leaves + Boxes::bytes(n.div_ceil(WARP), dims) * 32 / 31 + 4096
     }
 
-    /// The greatest height. No namesake: a parameter of the kernel.
+    /// The greatest height. No CUDA counterpart: a parameter of the kernel.
     pub fn top(&self) -> usize {
         self.heights.len() - 1
     }
 
-    /// The boxes of a height. No namesake: a parameter of the kernel.
+    /// The boxes of a height. No CUDA counterpart: a parameter of the kernel.
     #[inline(always)]
     pub fn boxes(&self, height: usize) -> &Boxes {
         &self.heights[height]
     }
 
-    /// A leaf's coordinates, axis by axis, and positions. No namesake: pointers in CUDA.
+    /// A leaf's coordinates, axis by axis, and positions. No CUDA counterpart: pointers.
     #[inline(always)]
     pub fn leaf(&self, leaf: usize) -> (&[Coordinates<WARP>], &Lanes<u32, WARP>) {
         (&self.coordinates[leaf * self.dims..(leaf + 1) * self.dims], &self.positions[leaf])
     }
 
-    /// The number of real points in a leaf. No namesake: a subtraction in CUDA.
+    /// The number of real points in a leaf. No CUDA counterpart: a subtraction.
     #[inline(always)]
     pub fn in_leaf(&self, leaf: usize) -> u32 {
         (self.n - leaf * WARP).min(WARP) as u32
@@ -132,7 +132,7 @@ type Target<'a> = (&'a mut [Coordinates<WARP>], &'a mut Lanes<u32, WARP>);
 type Leaves<'a> = (&'a [Coordinates<WARP>], &'a [Lanes<u32, WARP>]);
 
 /// The rows of n × d values with their codes, without the bits that are not sorted by; ordered by code, then
-/// by row. No namesake: a stable radix sort on the device.
+/// by row. No CUDA counterpart: a stable radix sort on the device.
 pub fn sorted(frame: &Frame, values: &[f32], dims: usize, depth: Depth) -> Vec<(u64, u32)> {
     let (_, below) = frame.parts(depth);
     let rows = values.par_chunks_exact(dims).with_min_len(PART);

@@ -18,7 +18,7 @@ impl Heap {
         self.entries.fill(PADDING);
     }
 
-    /// The key that a closer point must be below. No namesake: the root is a member in CUDA.
+    /// The key that a closer point must be below. No CUDA counterpart: the root is a member.
     pub fn root(&self) -> Key {
         self.entries[0]
     }
@@ -51,8 +51,8 @@ impl Heap {
         self.sift(key, self.entries.len(), |_| {})
     }
 
-    /// Like [`Self::replace`]; calls `sank` with the index of each entry that the key moves to. No namesake:
-    /// only lessons use it.
+    /// Like [`Self::replace`]; calls `sank` with the index of each entry that the key moves to. No CUDA
+    /// counterpart: only lessons use it.
     pub fn replace_watched(&mut self, key: Key, sank: impl FnMut(u32)) {
         self.sift(key, self.entries.len(), sank);
     }
@@ -65,20 +65,20 @@ impl Heap {
     }
 
     /// One round of [`Self::sort`]: moves the root to the last of the first `end` entries and sifts that
-    /// entry's key down among those before it. No namesake: part of `sort` in CUDA.
+    /// entry's key down among those before it. No CUDA counterpart: part of `sort`.
     pub fn extract(&mut self, end: usize, sank: impl FnMut(u32)) {
         let last = self.entries[end - 1];
         self.entries[end - 1] = self.entries[0];
         self.sift(last, end - 1, sank);
     }
 
-    /// The entries, ascending after [`Self::sort`]. No namesake: only lessons use it.
+    /// The entries, ascending after [`Self::sort`]. No CUDA counterpart: only lessons use it.
     pub fn entries(&self) -> &[Key] {
         &self.entries
     }
 
-    /// Positions and squared distances, after [`Self::sort`]. No namesake: `answer` writes the entries in
-    /// CUDA.
+    /// Positions and squared distances, after [`Self::sort`]. No CUDA counterpart: `answer` writes the
+    /// entries in CUDA.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> {
         self.entries.iter().map(|&key| (index_of(key), distance_of(key)))
     }

@@ -3,7 +3,7 @@
 //! query a warp.
 //!
 //! This is the CPU's side. A function has the name of its counterpart in `cuda/kdtree/`, or its documentation
-//! says "No namesake" and why.
+//! says "No CUDA counterpart" and why.
 //!
 //! | here | there |
 //! |---|---|

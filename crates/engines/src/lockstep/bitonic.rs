@@ -109,8 +109,8 @@ fn exchange_between_lanes<const W: usize, const R: usize>(
     }
 }
 
-/// The layer for a constant stride, whose shuffle compiles to a permutation of vector registers. No namesake:
-/// a shuffle instruction takes any stride in CUDA.
+/// The layer for a constant stride, whose shuffle compiles to a permutation of vector registers. No CUDA
+/// counterpart: a shuffle instruction takes any stride in CUDA.
 #[inline(always)]
 fn exchange_at_stride<const W: usize, const R: usize, const STRIDE: usize>(
     keys: &mut Registers<W, R>,

@@ -42,7 +42,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         }
     }
 
-    /// Resets the warp for another query. No namesake: a warp has one query in CUDA.
+    /// Resets the warp for another query. No CUDA counterpart: a warp has one query.
     pub fn restart(&mut self) {
         self.registers.fill([PADDING; W]);
         (self.buffered, self.max_distance) = (0, f32::INFINITY);
@@ -50,7 +50,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
     }
 
     /// Appends the keys of `lanes` to the buffer until it is full, then merges it; returns the lanes that got
-    /// no slot. `points_seen` is recorded with the merge. No namesake: part of `filter_keys` in CUDA.
+    /// no slot. `points_seen` is recorded with the merge. No CUDA counterpart: part of `filter_keys`.
     #[inline(always)]
     pub fn append_keys(&mut self, keys: &Lanes<Key, W>, lanes: u32, points_seen: u32) -> u32 {
         let (mut rest, mut appended) = (lanes, 0);
@@ -68,12 +68,12 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         rest
     }
 
-    /// The k-th element. No namesake: `element` in CUDA.
+    /// The k-th element. No CUDA counterpart: `element`.
     pub fn last(&self) -> Key {
         self.element(self.k - 1)
     }
 
-    /// The capacity K. No namesake: a constant in CUDA.
+    /// The capacity K. No CUDA counterpart: a constant.
     fn capacity(&self) -> u32 {
         (W * self.registers.len()) as u32
     }
@@ -142,7 +142,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
         self.observer.finished();
     }
 
-    /// Pads the empty slots. No namesake: part of `finish` in CUDA.
+    /// Pads the empty slots. No CUDA counterpart: part of `finish`.
     fn pad(&mut self) {
         for slot in self.buffered as usize..self.capacity() as usize {
             self.buffer[slot / W][slot % W] = PADDING;
@@ -177,7 +177,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
     }
 }
 
-/// Steps 2 to 4 of a merge, dispatched by instruction set. No namesake: a kernel is compiled for one
+/// Steps 2 to 4 of a merge, dispatched by instruction set. No CUDA counterpart: a kernel is compiled for one
 /// architecture.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -200,7 +200,7 @@ fn sort_and_merge<const W: usize, O: Observer<W>>(
     }
 }
 
-/// The same with a constant number of registers. No namesake: R is always a constant in CUDA.
+/// The same with a constant number of registers. No CUDA counterpart: R is always a constant.
 #[inline(always)]
 fn sort_and_merge_registers<const W: usize, const R: usize>(
     registers: &mut [Lanes<Key, W>],

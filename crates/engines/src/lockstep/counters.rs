@@ -16,7 +16,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Resets the counters for another query. No namesake: a warp has one query in CUDA.
+    /// Resets the counters for another query. No CUDA counterpart: a warp has one query.
     pub fn restart(&mut self) {
         self.counters = Counters::default();
         self.history.clear();

@@ -25,29 +25,30 @@ impl<const W: usize> GroupedPoints<W> {
         Self { coordinates: group(points, dims), dims, n: points.len() / dims }
     }
 
-    /// The number of points. No namesake: a parameter of the kernel.
+    /// The number of points. No CUDA counterpart: a parameter of the kernel.
     pub fn n(&self) -> usize {
         self.n
     }
 
-    /// The number of dimensions. No namesake: a parameter of the kernel.
+    /// The number of dimensions. No CUDA counterpart: a parameter of the kernel.
     pub fn dims(&self) -> usize {
         self.dims
     }
 
-    /// The number of groups; the last may be partial. No namesake: the kernel counts batches.
+    /// The number of groups; the last may be partial. No CUDA counterpart: the kernel counts batches.
     pub fn groups(&self) -> usize {
         self.coordinates.len() / self.dims
     }
 
-    /// The coordinates of a contiguous range of groups. No namesake: the kernel stages them in shared memory.
+    /// The coordinates of a contiguous range of groups. No CUDA counterpart: the kernel stages them in shared
+    /// memory.
     #[inline(always)]
     pub fn range(&self, groups: std::ops::Range<usize>) -> &[Coordinates<W>] {
         &self.coordinates[groups.start * self.dims..groups.end * self.dims]
     }
 }
 
-/// Groups n × d row-major coordinates. No namesake: the host groups the points for kernels.
+/// Groups n × d row-major coordinates. No CUDA counterpart: the host groups the points for kernels.
 pub fn group<const W: usize>(points: &[f32], dims: usize) -> Vec<Coordinates<W>> {
     let mut coordinates = vec![Coordinates([f32::INFINITY; W]); (points.len() / dims).div_ceil(W) * dims];
     for (group, rows) in points.chunks(W * dims).enumerate() {
@@ -61,8 +62,8 @@ pub fn group<const W: usize>(points: &[f32], dims: usize) -> Vec<Coordinates<W>>
 }
 
 /// Squared L2 distances from each lane's point of a group to each of Q queries, which share the loads of the
-/// points. `group` has one row of lanes per dimension. No namesake: `squared_distance` handles one lane's
-/// point in CUDA.
+/// points. `group` has one row of lanes per dimension. No CUDA counterpart: `squared_distance` handles one
+/// lane's point in CUDA.
 #[inline(always)]
 pub fn squared_distances<const W: usize, const Q: usize>(
     group: &[Coordinates<W>],

@@ -7,7 +7,7 @@
 pub type Lanes<T, const W: usize> = [T; W];
 
 /// `__shfl_xor_sync`: each lane reads the value of the lane whose number differs in the bits of `MASK`, which
-/// are below W. No namesake: an instruction in CUDA.
+/// are below W. No CUDA counterpart: an instruction.
 #[inline(always)]
 pub fn shuffle_xor<T: Copy, const W: usize, const MASK: usize>(values: &Lanes<T, W>) -> Lanes<T, W> {
     let mut shuffled = *values;
@@ -19,7 +19,7 @@ pub fn shuffle_xor<T: Copy, const W: usize, const MASK: usize>(values: &Lanes<T,
     shuffled
 }
 
-/// `__ballot_sync`: bit L is lane L's vote. No namesake: an instruction in CUDA.
+/// `__ballot_sync`: bit L is lane L's vote. No CUDA counterpart: an instruction.
 #[inline(always)]
 pub fn ballot<const W: usize>(vote: impl Fn(usize) -> bool) -> u32 {
     (0..W).fold(0, |mask, lane| mask | (u32::from(vote(lane)) << lane))

@@ -15,8 +15,8 @@
 //!
 //! An [`Observer`] is notified of each step of a warp; [`watch`] runs a search with one.
 //!
-//! A function has the name of its counterpart in `cuda/`, or its documentation says "No namesake" and why.
-//! `tests/device_code.rs` compares the files of this table.
+//! A function has the name of its counterpart in `cuda/`, or its documentation says "No CUDA counterpart" and
+//! why. `tests/device_code.rs` compares the files of this table.
 //!
 //! Neighbours, distances, counters and convergence are bit-identical to the kernel's.
 

@@ -14,13 +14,14 @@ pub trait Observer<const W: usize> {
     /// Whether the observer records anything. If not, the warp skips windows of groups without candidates.
     const WATCHES: bool = true;
 
-    /// The deliberate fault in the warp's algorithm. No namesake: the kernel has none.
+    /// The deliberate fault in the warp's algorithm. No CUDA counterpart: the kernel has none.
     #[inline(always)]
     fn fault(&self) -> Option<Fault> {
         None
     }
 
-    /// Candidates that fill the buffer, at most its `capacity`. No namesake: the kernel fills all slots.
+    /// Candidates that fill the buffer, at most its `capacity`. No CUDA counterpart: the kernel fills all
+    /// slots.
     #[inline(always)]
     fn slots(&self, capacity: u32) -> u32 {
         capacity
@@ -37,7 +38,7 @@ pub trait Observer<const W: usize> {
     fn group(&mut self, _base: u32, _distances: &Lanes<f32, W>, _candidates: u32) {}
 
     /// A candidate lane was assigned a slot and wrote its key there; `None` if the slot is past the end of
-    /// the buffer. No namesake: `appended` handles all lanes at once in CUDA.
+    /// the buffer. No CUDA counterpart: `appended` handles all lanes at once.
     #[inline(always)]
     fn slot(&mut self, _lane: u32, _slot: u32, _key: Option<Key>) {}
 

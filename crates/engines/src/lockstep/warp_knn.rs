@@ -25,7 +25,7 @@ const BATCH_COORDINATES: usize = 8192;
 /// is then loaded once for all of them, and their sums are independent.
 const TILE: usize = 4;
 
-/// Groups per batch. No namesake: the policy contains it in CUDA.
+/// Groups per batch. No CUDA counterpart: the policy contains it.
 pub fn groups_in_batch(width: usize, dims: usize) -> usize {
     (BATCH_COORDINATES / (width * dims)).max(1)
 }
@@ -84,7 +84,7 @@ fn scan_rows<const W: usize, O: Observer<W>>(
     }
 }
 
-/// One warp filters a batch window by window. No namesake: part of `scan_rows` in CUDA, which runs in one
+/// One warp filters a batch window by window. No CUDA counterpart: part of `scan_rows`, which runs in one
 /// warp.
 #[inline(always)]
 fn scan_windows<const W: usize, const D: usize, O: Observer<W>>(
@@ -124,7 +124,7 @@ fn scan_tiles<const W: usize, O: Observer<W>>(
 }
 
 /// The distances of a window's groups to a tile's queries. A separate function, so that its sums stay in
-/// registers. No namesake: part of `scan_tiles` in CUDA.
+/// registers. No CUDA counterpart: part of `scan_tiles`.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -149,7 +149,7 @@ fn tile_distances<const W: usize>(
     }
 }
 
-/// The warps of a tile filter a window. No namesake: a tile is one warp's queries in CUDA.
+/// The warps of a tile filter a window. No CUDA counterpart: a tile is one warp's queries.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -183,7 +183,7 @@ fn filter_window<const W: usize, O: Observer<W>>(
     }
 }
 
-/// Lane-wise minimum. No namesake: an instruction in CUDA.
+/// Lane-wise minimum. No CUDA counterpart: an instruction.
 #[inline(always)]
 fn min<const W: usize>(mut least: Lanes<f32, W>, distances: &Lanes<f32, W>) -> Lanes<f32, W> {
     for lane in 0..W {

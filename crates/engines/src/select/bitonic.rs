@@ -13,26 +13,27 @@ pub struct Bitonic {
 }
 
 impl Bitonic {
-    /// A network for `keys` keys, with one key per thread as long as there are enough threads. No namesake:
-    /// template arguments in CUDA.
+    /// A network for `keys` keys, with one key per thread as long as there are enough threads. No CUDA
+    /// counterpart: template arguments in CUDA.
     pub fn new(keys: usize, threads: usize) -> Self {
         let n = keys.min(threads);
         Self { t: keys / n, n }
     }
 
-    /// Threads that hold `keys` keys: a power of two. No namesake: a loop in CUDA.
+    /// Threads that hold `keys` keys: a power of two. No CUDA counterpart: a loop.
     pub fn threads_for(&self, keys: usize) -> usize {
         keys.div_ceil(self.t).next_power_of_two().min(self.n)
     }
 
-    /// A comparator within one thread. No namesake: `exchange` of `cuda/lane.cuh`.
+    /// A comparator within one thread. No CUDA counterpart: `exchange` of `cuda/lane.cuh`.
     fn exchange_in_thread(keys: &mut [Key], low: usize, high: usize) {
         let (a, b) = (keys[low], keys[high]);
         keys[low] = a.min(b);
         keys[high] = a.max(b);
     }
 
-    /// Strides `stride`, `stride` / 2, … 1, in a thread. No namesake: `bitonic_merge` of `cuda/lane.cuh`.
+    /// Strides `stride`, `stride` / 2, … 1, in a thread. No CUDA counterpart: `bitonic_merge` of
+    /// `cuda/lane.cuh`.
     fn halve_in_thread(keys: &mut [Key], mut stride: usize) {
         while stride > 0 {
             for low in (0..keys.len()).filter(|low| low & stride == 0) {

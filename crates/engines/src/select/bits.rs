@@ -17,13 +17,13 @@ pub const ITEMS: usize = 8;
 pub const KEYS: usize = 4;
 pub const FEWEST_THREADS: usize = 128;
 
-/// Threads of a block with K keys. No namesake: a constant of each kernel.
+/// Threads of a block with K keys. No CUDA counterpart: a constant of each kernel.
 pub fn threads(capacity: usize) -> usize {
     (capacity / KEYS).max(FEWEST_THREADS)
 }
 
 /// Batches of a block in shared memory, one of which is being processed. Wide blocks need fewer, because they
-/// have enough loads in flight. No namesake: a constant in CUDA.
+/// have enough loads in flight. No CUDA counterpart: a constant.
 pub const fn stages(threads: usize) -> usize {
     if threads > FEWEST_THREADS { 2 } else { 3 }
 }
@@ -100,13 +100,13 @@ pub static PARAMETERS: [Parameter; 7] = [
 ];
 
 /// K: the smallest power of two, at least 128, that holds k. A smaller buffer would cost more in merges than
-/// it saves in sorting. No namesake: the host chooses the kernel.
+/// it saves in sorting. No CUDA counterpart: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// The sample for a problem of this shape, if a row is divided into `parts` parts. No namesake: the host
-/// passes it to the kernels.
+/// The sample for a problem of this shape, if a row is divided into `parts` parts. No CUDA counterpart: the
+/// host passes it to the kernels.
 pub fn sample_of(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample {
     match parameters.get("bound") {
         Some("none") => Sample::default(),
@@ -114,18 +114,18 @@ pub fn sample_of(shape: &Shape, parameters: &Parameters, parts: usize) -> Sample
     }
 }
 
-/// The value of `bound` for a sample. No namesake: host only.
+/// The value of `bound` for a sample. No CUDA counterpart: host only.
 pub(super) fn bound_word(sample: Sample) -> &'static str {
     if sample.is_some() { "sample" } else { "none" }
 }
 
-/// Distances that a thread reads at a time. No namesake: a macro in CUDA.
+/// Distances that a thread reads at a time. No CUDA counterpart: a macro.
 pub fn items(parameters: &Parameters) -> usize {
     parameters.number("items").map_or(ITEMS, |items| items as usize)
 }
 
-/// The resolved parameters, if a row is divided into `parts` parts. No namesake: the host passes them to the
-/// kernels.
+/// The resolved parameters, if a row is divided into `parts` parts. No CUDA counterpart: the host passes them
+/// to the kernels.
 pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parameters {
     let own = [
         ("bound", bound_word(sample).to_owned()),
@@ -137,7 +137,7 @@ pub fn resolved(sample: Sample, parameters: &Parameters, parts: usize) -> Parame
     super::resolved(parameters, own)
 }
 
-/// The selector. No namesake: an entry point in CUDA.
+/// The selector. No CUDA counterpart: an entry point.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let (k, size) = (shape.k, capacity(shape.k));
     let (sample, batch) = (sample_of(shape, parameters, 1), threads(size) * items(parameters));

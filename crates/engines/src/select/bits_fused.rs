@@ -53,7 +53,7 @@ pub static MEASURES: [Measure; 3] = [
 ];
 
 /// K: the smallest power of two, at least 8, that holds k. A smaller list would be merged more often without
-/// saving time. No namesake: the host chooses the kernel.
+/// saving time. No CUDA counterpart: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(LANES)
 }
@@ -70,17 +70,17 @@ impl BitsFused {
 }
 
 impl FromPoints for BitsFused {
-    /// No namesake: host only.
+    /// No CUDA counterpart: host only.
     fn together(&self) -> usize {
         QUERIES
     }
 
-    /// No namesake: host only.
+    /// No CUDA counterpart: host only.
     fn bytes_of_thread(&self, _shape: &Shape) -> usize {
         4 * QUERIES * POINTS
     }
 
-    /// No namesake: an entry point in CUDA.
+    /// No CUDA counterpart: an entry point.
     fn answer(&self, points: &GroupedPoints<WARP>, queries: &[&[f32]], put: &mut dyn FnMut(&[Key], Counts)) {
         let mut lists = FusedLists::new(self.k, queries.len());
         let mut windows: [Vec<Lanes<f32, WARP>>; QUERIES] =
@@ -99,7 +99,7 @@ impl FromPoints for BitsFused {
         }
     }
 
-    /// No namesake: host only.
+    /// No CUDA counterpart: host only.
     fn resolved(&self) -> Parameters {
         Parameters::default()
     }

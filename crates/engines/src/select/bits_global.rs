@@ -34,12 +34,12 @@ pub static MEASURES: [Measure; 4] = {
 /// The selector's parameters.
 pub static PARAMETERS: [Parameter; 3] = [DISTANCES, TIMED, BOUND];
 
-/// The resolved parameters. No namesake: host only.
+/// The resolved parameters. No CUDA counterpart: host only.
 pub fn resolved(sample: Sample, parameters: &Parameters) -> Parameters {
     super::resolved(parameters, [("bound", bound_word(sample).to_owned())])
 }
 
-/// The selector. No namesake: an entry point in CUDA.
+/// The selector. No CUDA counterpart: an entry point.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let (k, sample) = (shape.k, sample_of(shape, parameters, 1));
     Selector::new(resolved(sample, parameters), move |row, found| {

@@ -30,23 +30,23 @@ pub static MEASURES: [Measure; 3] = [
 /// The selector's parameters.
 pub static PARAMETERS: [Parameter; 2] = [DISTANCES, TIMED];
 
-/// K: the smallest power of two, at least 128, that holds k, so that every thread has an output. No namesake:
-/// the host chooses the kernel.
+/// K: the smallest power of two, at least 128, that holds k, so that every thread has an output. No CUDA
+/// counterpart: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// Threads per block. No namesake: a constant in CUDA.
+/// Threads per block. No CUDA counterpart: a constant.
 pub fn threads(capacity: usize) -> usize {
     if capacity <= 1024 { 128 } else { 256 }
 }
 
-/// The resolved parameters. No namesake: host only.
+/// The resolved parameters. No CUDA counterpart: host only.
 pub fn resolved(parameters: &Parameters) -> Parameters {
     super::resolved(parameters, [])
 }
 
-/// The selector. No namesake: an entry point in CUDA.
+/// The selector. No CUDA counterpart: an entry point.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let k = shape.k;
     Selector::new(resolved(parameters), move |row, found| {

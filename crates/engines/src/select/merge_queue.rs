@@ -61,7 +61,8 @@ pub static PARAMETERS: [Parameter; 4] = [
     },
 ];
 
-/// K: the smallest power of two, at least 32, that holds k. No namesake: the host passes it to the kernel.
+/// K: the smallest power of two, at least 32, that holds k. No CUDA counterpart: the host passes it to the
+/// kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(WARP)
 }
@@ -79,7 +80,7 @@ pub struct Sizes {
     pub sorts: bool,
 }
 
-/// The resolved parameters. No namesake: the host passes them to the kernel.
+/// The resolved parameters. No CUDA counterpart: the host passes them to the kernel.
 pub fn resolved(k: usize, parameters: &Parameters) -> (Sizes, Parameters) {
     let level = parameters.number("level").unwrap_or(32);
     let buffer = parameters.get("buffer").unwrap_or("128");
@@ -94,7 +95,7 @@ pub fn resolved(k: usize, parameters: &Parameters) -> (Sizes, Parameters) {
     (sizes, super::resolved(parameters, own))
 }
 
-/// The selector. No namesake: an entry point in CUDA.
+/// The selector. No CUDA counterpart: an entry point.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let (k, (sizes, parameters)) = (shape.k, resolved(shape.k, parameters));
     Selector::new(parameters, move |row, found| {

@@ -2,7 +2,7 @@
 //! distances, which is computed beforehand or, in `bits-fused`, on the fly.
 //!
 //! This is the CPU's side. A function has the name of its counterpart in `cuda/`, or its documentation says
-//! "No namesake" and why.
+//! "No CUDA counterpart" and why.
 //!
 //! | here | there |
 //! |---|---|

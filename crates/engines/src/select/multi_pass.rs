@@ -55,12 +55,12 @@ const SORTED: Parameter = Parameter {
     default: "1",
 };
 
-/// The parameters, including the selector's own. No namesake: host only.
+/// The parameters, including the selector's own. No CUDA counterpart: host only.
 pub const fn parameters(divides: Parameter) -> [Parameter; 5] {
     [DISTANCES, TIMED, STAGES, SORTED, divides]
 }
 
-/// The resolved parameters. No namesake: host only.
+/// The resolved parameters. No CUDA counterpart: host only.
 pub fn resolved(parameters: &Parameters, divides: (&'static str, String)) -> Parameters {
     let own = [STAGES.name, SORTED.name].map(|name| (name, value_of(parameters, name, "1")));
     super::resolved(parameters, own.into_iter().chain([divides]))
@@ -98,13 +98,13 @@ pub trait Partition: Sized {
     /// Divides a source's distances in a range into about 2^bits buckets, in pass `pass`.
     fn new(source: &[Key], range: &Range, bits: u32, pass: usize) -> Self;
 
-    /// The number of buckets. No namesake: a method of each partition in CUDA.
+    /// The number of buckets. No CUDA counterpart: a method of each partition.
     fn buckets(&self) -> usize;
 
-    /// The bucket of a distance in the range. No namesake: a method of each partition in CUDA.
+    /// The bucket of a distance in the range. No CUDA counterpart: a method of each partition.
     fn bucket_of(&self, bits: u32) -> usize;
 
-    /// The bounds of a bucket of `range`. No namesake: a method of each partition in CUDA.
+    /// The bounds of a bucket of `range`. No CUDA counterpart: a method of each partition.
     fn range_of(&self, bucket: usize, range: &Range) -> Range;
 }
 
@@ -114,13 +114,13 @@ struct Limit {
     equal: usize,
 }
 
-/// The bits of a key's distance. No namesake: distances and positions are separate in CUDA.
+/// The bits of a key's distance. No CUDA counterpart: distances and positions are separate.
 pub fn bits_of(key: Key) -> u32 {
     distance_of(key).to_bits()
 }
 
-/// The selector, given the logarithm of the number of buckets and the resolved parameters. No namesake: an
-/// entry point in CUDA.
+/// The selector, given the logarithm of the number of buckets and the resolved parameters. No CUDA
+/// counterpart: an entry point in CUDA.
 pub fn selector<P: Partition>(shape: &Shape, (bits, parameters): (u32, Parameters)) -> Selector {
     let (k, moves_positions) = (shape.k, parameters.get(STAGES.name) == Some("1"));
     let selector = Selector::new(parameters, move |row, found| {
@@ -178,13 +178,13 @@ fn select_row<P: Partition>(
 }
 
 /// A selection for a lesson, in two stages, that never sorts to find the k-th distance: its neighbours by
-/// position, and its counts. No namesake: an entry point in CUDA.
+/// position, and its counts. No CUDA counterpart: an entry point.
 pub fn watch<P: Partition>(row: &[f32], k: usize, bits: u32, observer: &mut impl PassObserver) -> Counts {
     select_watched::<P>(row, k, bits, 1, false, &mut Vec::new(), observer)
 }
 
-/// Selects with an observer, sorting ranges of up to `few` distances. No namesake: a template argument in
-/// CUDA.
+/// Selects with an observer, sorting ranges of up to `few` distances. No CUDA counterpart: a template
+/// argument in CUDA.
 fn select_watched<P: Partition>(
     row: &[f32],
     k: usize,

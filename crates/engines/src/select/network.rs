@@ -13,7 +13,7 @@ pub const WARP: usize = 32;
 /// A warp's registers, R keys per lane.
 pub type Registers<const W: usize = WARP> = [Lanes<Key, W>];
 
-/// A comparator. No namesake: `exchange` of `cuda/lane.cuh`.
+/// A comparator. No CUDA counterpart: `exchange` of `cuda/lane.cuh`.
 fn exchange<const W: usize>(keys: &mut Registers<W>, low: (usize, usize), high: (usize, usize)) {
     let (a, b) = (keys[low.0][low.1], keys[high.0][high.1]);
     keys[low.0][low.1] = a.min(b);
@@ -37,8 +37,8 @@ fn halve_lanes<const W: usize>(keys: &mut Registers<W>, mut stride: usize) {
     }
 }
 
-/// The strides W·`stride`, W·`stride` / 2, … W, between registers of a lane. No namesake: `bitonic_merge` of
-/// `cuda/lane.cuh`.
+/// The strides W·`stride`, W·`stride` / 2, … W, between registers of a lane. No CUDA counterpart:
+/// `bitonic_merge` of `cuda/lane.cuh`.
 fn halve_registers<const W: usize>(keys: &mut Registers<W>, mut stride: usize) {
     let registers = keys.len();
     while stride > 0 {

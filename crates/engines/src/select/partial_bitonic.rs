@@ -58,22 +58,22 @@ pub enum Storage {
 }
 
 /// K: the smallest power of two, at least 128, that holds k. With fewer than four keys per lane, a warp would
-/// be busy mainly with its loops. No namesake: the host chooses the kernel.
+/// be busy mainly with its loops. No CUDA counterpart: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(128)
 }
 
-/// Keys per thread if K keys are sorted in registers. No namesake: a constant in CUDA.
+/// Keys per thread if K keys are sorted in registers. No CUDA counterpart: a constant.
 fn keys_of_thread(capacity: usize) -> usize {
     (capacity / WARP).min(KEYS)
 }
 
-/// Teams per block. No namesake: a constant in CUDA.
+/// Teams per block. No CUDA counterpart: a constant.
 fn teams(capacity: usize, storage: Storage) -> usize {
     if storage == Storage::Registers && capacity / keys_of_thread(capacity) == WARP { TEAMS } else { 1 }
 }
 
-/// Threads per block. No namesake: a constant in CUDA.
+/// Threads per block. No CUDA counterpart: a constant.
 pub fn threads(capacity: usize, storage: Storage) -> usize {
     match storage {
         Storage::Registers => capacity / keys_of_thread(capacity) * teams(capacity, storage),
@@ -82,7 +82,7 @@ pub fn threads(capacity: usize, storage: Storage) -> usize {
     }
 }
 
-/// The resolved parameters. No namesake: host only.
+/// The resolved parameters. No CUDA counterpart: host only.
 pub fn resolved(parameters: &Parameters) -> (Storage, Parameters) {
     let (storage, name) = match parameters.get("storage") {
         Some("shuffles") => (Storage::Shuffles, "shuffles"),
@@ -103,7 +103,7 @@ fn merge_layers(keys: usize, below: usize) -> u32 {
     keys.min(below).ilog2()
 }
 
-/// The selector. No namesake: an entry point in CUDA.
+/// The selector. No CUDA counterpart: an entry point.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let (k, (storage, parameters)) = (shape.k, resolved(parameters));
     Selector::new(parameters, move |row, found| {

@@ -18,13 +18,13 @@ pub static PARAMETERS: [Parameter; 5] = multi_pass::parameters(Parameter {
     default: "8",
 });
 
-/// The resolved parameters, and the bits per digit. No namesake: host only.
+/// The resolved parameters, and the bits per digit. No CUDA counterpart: host only.
 pub fn resolved(parameters: &Parameters) -> (u32, Parameters) {
     let bits = parameters.number("bits").unwrap_or(DEFAULT_BITS);
     (bits, multi_pass::resolved(parameters, ("bits", bits.to_string())))
 }
 
-/// The selector. No namesake: a template instance in CUDA.
+/// The selector. No CUDA counterpart: a template instance.
 pub fn radix_select(shape: &Shape, parameters: &Parameters) -> Selector {
     multi_pass::selector::<Digits>(shape, resolved(parameters))
 }

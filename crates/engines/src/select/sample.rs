@@ -30,7 +30,7 @@ pub struct Sample {
 
 impl Sample {
     /// The fastest sample according to the cost model, possibly none, if each of `parts` parts of a row has
-    /// its own candidates. No namesake: the host passes it to the kernels.
+    /// its own candidates. No CUDA counterpart: the host passes it to the kernels.
     pub fn new(n: usize, k: usize, parts: usize) -> Self {
         let (n_f, k_f, size) = (n as f64, k as f64, super::bits::capacity(k) as f64);
         // A merge takes the same time whether its buffer is full or not. Some rows have more candidates than
@@ -55,7 +55,7 @@ impl Sample {
         worth.min_by(|a, b| a.1.total_cmp(&b.1)).map_or_else(Self::default, |(sample, _)| sample)
     }
 
-    /// Whether there is a sample. No namesake: a comparison in CUDA.
+    /// Whether there is a sample. No CUDA counterpart: a comparison.
     pub fn is_some(self) -> bool {
         self.rank > 0
     }

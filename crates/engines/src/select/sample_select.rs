@@ -27,13 +27,13 @@ pub static PARAMETERS: [Parameter; 5] = multi_pass::parameters(Parameter {
     default: "128",
 });
 
-/// The resolved parameters, and the logarithm of the number of buckets. No namesake: host only.
+/// The resolved parameters, and the logarithm of the number of buckets. No CUDA counterpart: host only.
 pub fn resolved(parameters: &Parameters) -> (u32, Parameters) {
     let buckets = parameters.number("buckets").unwrap_or(DEFAULT_BUCKETS);
     (buckets.ilog2(), multi_pass::resolved(parameters, ("buckets", buckets.to_string())))
 }
 
-/// The selector. No namesake: a template instance in CUDA.
+/// The selector. No CUDA counterpart: a template instance.
 pub fn sample_select(shape: &Shape, parameters: &Parameters) -> Selector {
     multi_pass::selector::<Splitters>(shape, resolved(parameters))
 }

@@ -42,12 +42,12 @@ pub static PARAMETERS: [Parameter; 3] = [
     },
 ];
 
-/// The resolved parameters. No namesake: host only.
+/// The resolved parameters. No CUDA counterpart: host only.
 pub fn resolved(parameters: &Parameters) -> Parameters {
     super::resolved(parameters, [("by", value_of(parameters, "by", "segmented"))])
 }
 
-/// The selector. No namesake: an entry point in CUDA.
+/// The selector. No CUDA counterpart: an entry point.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let k = shape.k;
     let selector = Selector::new(resolved(parameters), move |row, found| {
@@ -68,7 +68,7 @@ fn counts_of(n: usize, k: usize) -> Counts {
     [SORT_PASSES as u32, read, written, 0, 0, 0, 0, 0]
 }
 
-/// No namesake: a function of the tile in CUDA.
+/// No CUDA counterpart: a function of the tile.
 fn digit_of(key: Key, pass: usize) -> usize {
     (distance_of(key).to_bits() >> (pass as u32 * SORT_BITS)) as usize & (DIGITS - 1)
 }

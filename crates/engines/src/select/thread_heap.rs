@@ -36,14 +36,15 @@ pub static PARAMETERS: [Parameter; 3] = [
     },
 ];
 
-/// Whether heaps are in shared memory, and the resolved parameters. No namesake: the host chooses the kernel.
+/// Whether heaps are in shared memory, and the resolved parameters. No CUDA counterpart: the host chooses the
+/// kernel.
 pub fn resolved(k: usize, parameters: &Parameters) -> (bool, Parameters) {
     let in_shared = k <= MOST_SHARED && parameters.get("heaps") != Some("device");
     let own = [("heaps", if in_shared { "shared" } else { "device" }.to_owned())];
     (in_shared, super::resolved(parameters, own))
 }
 
-/// The selector. No namesake: an entry point in CUDA.
+/// The selector. No CUDA counterpart: an entry point.
 pub fn selector(shape: &Shape, parameters: &Parameters) -> Selector {
     let k = shape.k;
     Selector::new(resolved(k, parameters).1, move |row, found| thread_heap(row, k, found))
@@ -72,8 +73,8 @@ fn stream_tiles(heap: &mut Heap, counts: &mut Counts, row: &[f32]) {
 }
 
 /// Runs a warp's queries in lockstep, given one row of distances each, all of equal length; returns each
-/// lane's keys, ascending. There are up to 32 lanes. No namesake: on the GPU, `thread_heap` does this, and
-/// the hardware masks idle lanes.
+/// lane's keys, ascending. There are up to 32 lanes. No CUDA counterpart: on the GPU, `thread_heap` does
+/// this, and the hardware masks idle lanes.
 pub fn watch(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> Vec<Vec<Key>> {
     let mut heaps: Vec<Heap> = rows.iter().map(|_| Heap::new(k)).collect();
     for point in 0..rows.first().map_or(0, Vec::len) {
@@ -106,7 +107,7 @@ pub fn watch(rows: &[Vec<f32>], k: usize, observer: &mut impl HeapObserver) -> V
 }
 
 /// Reports what the lanes did in the order of a warp: in round r, the lanes whose key has moved down r levels
-/// and has children among the first `end` entries. No namesake: done by the hardware.
+/// and has children among the first `end` entries. No CUDA counterpart: done by the hardware.
 fn in_step(lanes: u32, ways: &[Vec<u32>], end: u32, observer: &mut impl HeapObserver) {
     for round in 0.. {
         let (mut looping, mut to) = (0, Vec::new());

@@ -42,7 +42,7 @@ pub static PARAMETERS: [Parameter; 3] = [
     },
 ];
 
-/// K: the smallest power of two, at least 32, that holds k. No namesake: the host chooses the kernel.
+/// K: the smallest power of two, at least 32, that holds k. No CUDA counterpart: the host chooses the kernel.
 pub fn capacity(k: usize) -> usize {
     k.next_power_of_two().max(WARP)
 }
@@ -53,7 +53,7 @@ pub fn block_select_warps(capacity: usize) -> usize {
     if capacity <= FEW { WARPS } else { WARPS / 2 }
 }
 
-/// Default number of keys in a lane's queue, the same as in Faiss. No namesake: a macro in CUDA.
+/// Default number of keys in a lane's queue, the same as in Faiss. No CUDA counterpart: a macro.
 pub fn default_queue(k: usize) -> usize {
     match capacity(k) {
         32 => 2,
@@ -63,13 +63,13 @@ pub fn default_queue(k: usize) -> usize {
     }
 }
 
-/// The resolved parameters. No namesake: host only.
+/// The resolved parameters. No CUDA counterpart: host only.
 pub fn resolved(k: usize, parameters: &Parameters) -> (usize, Parameters) {
     let queue = parameters.number("queue").map_or_else(|| default_queue(k), |queue| queue as usize);
     (queue, super::resolved(parameters, [("queue", queue.to_string())]))
 }
 
-/// The selector; with several warps, block select. No namesake: an entry point in CUDA.
+/// The selector; with several warps, block select. No CUDA counterpart: an entry point.
 pub fn selector(shape: &Shape, parameters: &Parameters, of_block: usize) -> Selector {
     let (k, (queue, parameters)) = (shape.k, resolved(shape.k, parameters));
     Selector::new(parameters, move |row, found| {
@@ -93,13 +93,13 @@ pub fn selector(shape: &Shape, parameters: &Parameters, of_block: usize) -> Sele
     })
 }
 
-/// Block select. No namesake: an entry point in CUDA.
+/// Block select. No CUDA counterpart: an entry point.
 pub fn block_selector(shape: &Shape, parameters: &Parameters) -> Selector {
     selector(shape, parameters, block_select_warps(capacity(shape.k)))
 }
 
-/// A search by a warp of W lanes for a lesson: its observer and its counts. No namesake: an entry point in
-/// CUDA.
+/// A search by a warp of W lanes for a lesson: its observer and its counts. No CUDA counterpart: an entry
+/// point in CUDA.
 pub fn watch<const W: usize, O: Observer<W>>(
     row: &[f32],
     k: usize,

@@ -68,8 +68,8 @@ pub struct Sphere {
 }
 
 impl Sphere {
-    /// The sphere about a given centre that contains all points, rows of f32 and at least one. No namesake:
-    /// the host makes the spheres.
+    /// The sphere about a given centre that contains all points, rows of f32 and at least one. No CUDA
+    /// counterpart: the host makes the spheres.
     pub fn new<'a>(
         metric: Metric,
         centre: Vec<f64>,
@@ -94,7 +94,7 @@ impl Sphere {
 }
 
 impl Spheres {
-    /// Arranges spheres in groups. No namesake: the host allocates them.
+    /// Arranges spheres in groups. No CUDA counterpart: the host allocates them.
     pub fn new(metric: Metric, dims: usize, spheres: &[Sphere]) -> Self {
         let (count, groups) = (spheres.len(), spheres.len().div_ceil(WARP));
         let zeros = |rows: usize| vec![[0.0; WARP]; rows];
@@ -209,12 +209,12 @@ fn row_length(row: &[f32]) -> f64 {
     acc.sqrt()
 }
 
-/// The norm of a centre. No namesake: the host makes the spheres.
+/// The norm of a centre. No CUDA counterpart: the host makes the spheres.
 fn length(centre: &[f64]) -> f64 {
     centre.iter().fold(0.0, |acc: f64, &value| value.mul_add(value, acc)).sqrt()
 }
 
-/// A point's squared distance from a centre. No namesake: the host makes the spheres.
+/// A point's squared distance from a centre. No CUDA counterpart: the host makes the spheres.
 fn squared_distance(point: &[f32], centre: &[f64]) -> f64 {
     point.iter().zip(centre).fold(0.0, |acc: f64, (&p, centre)| {
         let t = f64::from(p) - centre;
@@ -222,7 +222,7 @@ fn squared_distance(point: &[f32], centre: &[f64]) -> f64 {
     })
 }
 
-/// The cosine of the angle between a point and an axis. No namesake: the host makes the spheres.
+/// The cosine of the angle between a point and an axis. No CUDA counterpart: the host makes the spheres.
 fn cosine(point: &[f32], axis: &[f64], norm: f64) -> f64 {
     point.iter().zip(axis).fold(0.0, |acc: f64, (&p, axis)| f64::from(p).mul_add(*axis, acc))
         / (row_length(point) * norm)

@@ -12,8 +12,8 @@ use crate::index::lane_keys;
 use crate::lockstep::distance::{GroupedPoints, squared_distances};
 use crate::lockstep::{Key, Lanes, PADDING, index_of};
 
-/// Groups of 32 points per cluster, for n points in at most `clusters` clusters. No namesake: the host passes
-/// it to the kernels.
+/// Groups of 32 points per cluster, for n points in at most `clusters` clusters. No CUDA counterpart: the
+/// host passes it to the kernels.
 pub fn groups_in_cluster(n: usize, clusters: usize) -> usize {
     n.div_ceil(clusters).div_ceil(WARP)
 }

@@ -70,7 +70,7 @@ impl Scale {
 }
 
 /// Divides a problem's points into at most `clusters` clusters; returns each point's cluster, or `None` if
-/// cancelled. No namesake: the host launches a kernel for each step.
+/// cancelled. No CUDA counterpart: the host launches a kernel for each step.
 pub fn kmeans(
     problem: &Problem,
     clusters: usize,
@@ -125,7 +125,7 @@ fn below(total: u64, random: u64) -> u64 {
     ((u128::from(random) * u128::from(total)) >> 64) as u64
 }
 
-/// The first seed among n points. No namesake: the host chooses it.
+/// The first seed among n points. No CUDA counterpart: the host chooses it.
 pub fn first_seed(n: usize) -> u32 {
     below(n as u64, random(0)) as u32
 }
@@ -250,8 +250,8 @@ fn nearest_centre(centres: &GroupedPoints<WARP>, point: &[f32]) -> u32 {
     index_of(least.into_iter().min().expect("a warp has lanes"))
 }
 
-/// For each cluster, the sums of its points' cells, axis by axis, then the number of points. No namesake:
-/// atomic additions in CUDA.
+/// For each cluster, the sums of its points' cells, axis by axis, then the number of points. No CUDA
+/// counterpart: atomic additions in CUDA.
 fn sums(scale: &Scale, rows: &[f32], dims: usize, assigned: &[u32], clusters: usize) -> Vec<u64> {
     let none = || vec![0u64; clusters * (dims + 1)];
     let add = |mut sums: Vec<u64>, (assigned, rows): (&[u32], &[f32])| {

@@ -2,7 +2,7 @@
 //! 2025).
 //!
 //! This is the CPU's side. A function has the name of its counterpart in `cuda/step/`, or its documentation
-//! says "No namesake" and why.
+//! says "No CUDA counterpart" and why.
 //!
 //! | here | there |
 //! |---|---|

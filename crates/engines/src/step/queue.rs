@@ -50,13 +50,13 @@ impl Queue {
         }
     }
 
-    /// Free slots of the queue. No namesake: not needed in CUDA.
+    /// Free slots of the queue. No CUDA counterpart: not needed.
     #[inline(always)]
     pub fn free(&self) -> usize {
         CANDIDATES - self.queued
     }
 
-    /// Resets the queue for another query. No namesake: a warp has one query in CUDA.
+    /// Resets the queue for another query. No CUDA counterpart: a warp has one query.
     pub fn restart(&mut self) {
         self.registers.fill([PADDING; WARP]);
         (self.queued, self.last, self.candidates, self.merges) = (0, PADDING, 0, 0);
@@ -110,19 +110,19 @@ impl Queue {
         self.merges += 1;
     }
 
-    /// Element i of the result, 0-based. No namesake: a method of the sorted keys in CUDA.
+    /// Element i of the result, 0-based. No CUDA counterpart: a method of the sorted keys.
     fn element(&self, i: usize) -> Key {
         let per_lane = self.registers.len();
         self.registers[i % per_lane][i / per_lane]
     }
 
-    /// The first k elements: position and squared distance, nearest first. No namesake: `write` in CUDA.
+    /// The first k elements: position and squared distance, nearest first. No CUDA counterpart: `write`.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         (0..self.k).map(|i| self.element(i)).map(|key| (index_of(key), distance_of(key)))
     }
 }
 
-/// A merge, dispatched by instruction set. No namesake: a kernel is compiled for one architecture.
+/// A merge, dispatched by instruction set. No CUDA counterpart: a kernel is compiled for one architecture.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
@@ -139,7 +139,7 @@ fn sort_and_merge(registers: &mut [Lanes<Key, WARP>], queue: &mut Registers<WARP
     }
 }
 
-/// The same with a constant number of registers. No namesake: R is always a constant in CUDA.
+/// The same with a constant number of registers. No CUDA counterpart: R is always a constant.
 #[inline(always)]
 fn sort_and_merge_registers<const R: usize>(
     registers: &mut [Lanes<Key, WARP>],

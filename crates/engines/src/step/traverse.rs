@@ -154,8 +154,8 @@ pub fn search_each(
     }
 }
 
-/// Searches the clusters for one query of a problem and notifies an observer of each step. No namesake: for
-/// walks on the host only.
+/// Searches the clusters for one query of a problem and notifies an observer of each step. No CUDA
+/// counterpart: for walks on the host only.
 pub fn watch<O: Observer>(
     clusters: &Clusters,
     problem: &Problem,

@@ -12,8 +12,8 @@
 //! - `plane`, `kinds`: the positions of points, and a lens if the circle is small; the legend of their
 //!   colours
 //! - [`page`](mod@page): the panels of a lesson on one page, or as a figure; recordings side by side
-//! - `moment`, `cells`, `counter_table`, `pen`: data about a moment and drawing helpers that panels share; `counter_table`
-//!   also has the panel of the cost of a merge
+//! - `moment`, `cells`, `counter_table`, `pen`: data about a moment and drawing helpers that panels share;
+//!   `counter_table` also has the panel of the cost of a merge
 //! - [`film`]: several moments as pictures
 
 pub mod account;

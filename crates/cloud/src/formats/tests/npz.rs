@@ -296,7 +296,8 @@ fn damaged_arrays_are_not_replaced_by_another() {
     let renamed = Sample::new("a.npz", patched(&whole, listed, b"?")).error();
     assert_eq!(
         renamed,
-        "array `?rain`: zip archive: its name differs from the central directory; choose another with FILE:NAME"
+        "array `?rain`: zip archive: its name differs from the central directory; choose \
+         another with FILE:NAME"
     );
     let data = whole.windows(18).position(|bytes| bytes == [7; 18]).unwrap();
     assert_eq!(

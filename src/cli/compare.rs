@@ -110,7 +110,7 @@ pub struct PairArgs {
     /// Once is enough with two --method.
     #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["a", "b"], help_heading = "In turn")]
     exe: Vec<PathBuf>,
-    /// Value of --engine for the runs; give it twice
+    /// Engine to compare, spelled as for --engine; give two
     #[arg(
         long,
         value_name = "ENGINE",

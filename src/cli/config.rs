@@ -71,13 +71,13 @@ pub fn flags() -> [Arg; 2] {
             .value_name("FILE")
             .global(true)
             .help_heading(heading)
-            .help("File with defaults of flags, instead of the user's"),
+            .help("Configuration file to use instead of the default one"),
         Arg::new(NO_CONFIG)
             .long(NO_CONFIG)
             .action(ArgAction::SetTrue)
             .global(true)
             .help_heading(heading)
-            .help("Ignore files with defaults of flags"),
+            .help("Ignore configuration files"),
     ]
 }
 

@@ -19,7 +19,7 @@ use crate::progress::Silent;
 /// if build.rs names the GPU's architecture.
 #[derive(Debug, clap::Args)]
 pub struct TuneArgs {
-    /// Neighbours; each value stands for its capacity
+    /// Numbers of neighbours; each is rounded up to a capacity
     #[arg(
         long,
         value_name = "LIST",

@@ -579,7 +579,7 @@ mod tests {
         }
         let huge = Film { scale: 40.0, ..film };
         let error = picture(&huge, 3, &folder.path().join("a.png")).unwrap_err();
-        assert_eq!(error.to_string(), "38400 \u{d7} 21600 pixels: a picture has 1 to 16384 on each side");
+        assert_eq!(error.to_string(), "38400 \u{d7} 21600 pixels: each side must have 1 to 16384");
         assert_eq!(names(folder.path()), [""; 0]);
     }
 }

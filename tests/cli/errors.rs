@@ -92,7 +92,7 @@ fn invalid_picture_options_are_refused_before_the_work() {
         ),
         (
             "lesson --lesson sort --png a.png --scale 99",
-            "126720 \u{d7} 71280 pixels: a picture has 1 to 16384 on each side".to_owned(),
+            "126720 \u{d7} 71280 pixels: each side must have 1 to 16384".to_owned(),
         ),
         (
             "lesson --lesson sort --png a.png --take sorted",

@@ -15,7 +15,7 @@ pub enum Stopped {
     /// It panicked, with this message.
     #[error("the thread stopped without an answer: {0}")]
     Broken(String),
-    #[error("the system has no thread to give: {0}")]
+    #[error("cannot spawn a thread: {0}")]
     NoThread(String),
 }
 

@@ -214,7 +214,7 @@ pub fn render_headless(show: &Headless, files: &[PathBuf]) -> anyhow::Result<Vec
     // Neighbours becomes visible only now, and reads the file's other columns.
     while harness.state().is_reading_beside() {
         if started.elapsed() > PATIENCE {
-            bail!("the file's other columns are not read within {} s", PATIENCE.as_secs());
+            bail!("reading the file's other columns took more than {} s", PATIENCE.as_secs());
         }
         std::thread::sleep(Duration::from_millis(10));
         harness.step();

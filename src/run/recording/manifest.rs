@@ -189,7 +189,10 @@ pub(super) fn run(run: &Run<CloudFile>) -> Result<(), String> {
     convergence(run)?;
     for sample in &run.samples {
         if !sample.start_ms.is_finite() || !sample.duration_ms.is_finite() || sample.duration_ms < 0.0 {
-            return Err(format!("invalid sample: {} ms from {} ms on", sample.duration_ms, sample.start_ms));
+            return Err(format!(
+                "invalid sample: start {} ms, duration {} ms",
+                sample.start_ms, sample.duration_ms
+            ));
         }
         // Every repeat has a sample; later lists are sized by the number of repeats.
         if sample.repeat as usize >= run.samples.len() {

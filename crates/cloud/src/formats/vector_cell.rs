@@ -543,7 +543,7 @@ impl Vector {
             Content::Point(_) if self.point => {}
             Content::List(_) if !self.point && out.len() == of => {}
             Content::List(_) if !self.point => {
-                return Err(format!("it holds {} numbers, and the first ones {of}", out.len()));
+                return Err(format!("it has {} numbers, but earlier rows have {of}", out.len()));
             }
             Content::Unreadable(why) => return Err(format!("it holds {why}")),
             _ if binary => return Err("it is not a point".to_owned()),

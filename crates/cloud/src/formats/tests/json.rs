@@ -256,7 +256,7 @@ fn errors_give_the_position() {
 fn disjoint_objects_are_refused() {
     let text: String = (0..20_000).map(|at| format!("{{\"f{at}\":1}}\n")).collect();
     let message = Sample::new("a.jsonl", text).error();
-    assert!(message.starts_with("objects with little in common: "), "{message}");
+    assert!(message.starts_with("objects with few common fields: "), "{message}");
     let name = "n".repeat(10_000);
     let long = format!("[{{\"{name}\":[{}]}}]", vec!["1"; 5000].join(","));
     assert_eq!(Sample::new("a.json", long).table("").0[4999].len(), 200);

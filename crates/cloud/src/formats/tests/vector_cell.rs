@@ -258,7 +258,7 @@ fn unsupported_vectors_are_refused_by_name() {
     let rows = |last: &str| format!("n,v\n{}1,\"{last}\"\n", "0,\"[0.5, 1.5]\"\n".repeat(30_000));
     assert_eq!(
         taken("a.csv", rows("[1]")),
-        "line 30002, record 30000, column `v`: it holds 1 numbers, and the first ones 2; --columns chooses \
+        "line 30002, record 30000, column `v`: it has 1 numbers, but earlier rows have 2; --columns chooses \
          others"
     );
     assert_eq!(

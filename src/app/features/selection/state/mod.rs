@@ -251,7 +251,7 @@ impl NamedSets {
         let at = match self.list.iter().position(|known| known.name == set.name) {
             Some(at) => at,
             None if self.list.len() == MOST => {
-                return Err(format!("{MOST} sets are kept already; forget one first"));
+                return Err(format!("there are already {MOST} saved sets; delete one first"));
             }
             None => self.list.len(),
         };

@@ -487,6 +487,6 @@ impl<'i, 'p> Builder<'i, 'p> {
             self.columns.len(),
             self.rows
         );
-        self.fail(self.input.unsupported("objects with little in common", why))
+        self.fail(self.input.unsupported("objects with few common fields", why))
     }
 }

@@ -37,7 +37,7 @@ struct Selector {
 /// Loads `radix-select`.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`].
+/// [`EngineError::Unavailable`](crate::knn::EngineError::Unavailable).
 pub fn load_radix_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
     load(cuda, shape, RADIX_SELECT.id, radix_select::resolved(parameters), radix_select_entry)
 }
@@ -45,7 +45,7 @@ pub fn load_radix_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters
 /// Loads `sample-select`.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`].
+/// [`EngineError::Unavailable`](crate::knn::EngineError::Unavailable).
 pub fn load_sample_select(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
     load(cuda, shape, SAMPLE_SELECT.id, sample_select::resolved(parameters), sample_select_entry)
 }
@@ -170,7 +170,7 @@ struct Sort {
 /// Loads `sort`.
 ///
 /// # Errors
-/// [`EngineError::Unavailable`].
+/// [`EngineError::Unavailable`](crate::knn::EngineError::Unavailable).
 pub fn load_sort(cuda: &mut Cuda, shape: &Shape, parameters: &Parameters) -> Loaded {
     let unit = Unit::new(SORT_UNIT, 0, 0);
     let kernels = BuildKernels::load(cuda, SORT.id, unit, sort_rows_entry)?;

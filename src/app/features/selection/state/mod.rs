@@ -251,7 +251,7 @@ impl NamedSets {
         let at = match self.list.iter().position(|known| known.name == set.name) {
             Some(at) => at,
             None if self.list.len() == MOST => {
-                return Err(format!("there are already {MOST} saved sets; delete one first"));
+                return Err(format!("{MOST} sets are saved; forget one first"));
             }
             None => self.list.len(),
         };

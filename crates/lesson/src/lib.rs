@@ -28,8 +28,8 @@
 //! - `sizes`: the sizes of a search, by their names in texts
 //! - [`feedback`]: a question's targets in the picture, and why its answer is right
 //! - [`picture`]: a moment as shapes, for the window and for files
-//! - [`jsonl`], [`mod@print`], [`player`]: a recording as a file of steps, a lesson as printable HTML, and as an
-//!   interactive page; written by `export::lesson`
+//! - [`jsonl`], [`mod@print`], [`player`]: a recording as a file of steps, a lesson as printable HTML, and as
+//!   an interactive page; written by `export::lesson`
 
 // Aliases, so that `crate::memory` or `crate::knn` mean the same in every crate.
 use warpscope_base::{memory, palette, progress, text};

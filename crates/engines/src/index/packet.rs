@@ -34,7 +34,7 @@ use crate::lockstep::{Key, Lanes, PADDING, key_of};
 const STRIDE: usize = 8;
 
 /// The most leaves with candidates per part. The queries of a part that needs more are not close together. No
-/// namesake: a constant in CUDA.
+/// CUDA counterpart: a constant.
 #[inline(always)]
 fn most_visited(length: usize) -> usize {
     if length < 128 { 256 } else { 512 }
@@ -54,7 +54,7 @@ fn is_selective<const D: usize>() -> bool {
 }
 
 /// A gap between neighbouring queries is a jump if its square is this many powers of two above the mean. No
-/// namesake: a constant in CUDA.
+/// CUDA counterpart: a constant.
 #[inline(always)]
 fn jump<const D: usize>() -> u32 {
     if D == 2 { 11 } else { 8 }
@@ -93,7 +93,7 @@ fn eager(length: usize) -> usize {
 }
 
 /// If at most this many lanes need a leaf, it is searched for one query at a time. No CUDA counterpart: a
-/// constant in CUDA.
+/// constant.
 #[inline(always)]
 fn few(length: usize) -> u32 {
     match length {
@@ -577,7 +577,7 @@ impl Packets {
 
 /// Searches the tree for queries in packets of 32, given by their codes and their rows in `queries`. Calls
 /// `done` with each query's index in `rows` and at most k pairs in ascending order. No CUDA counterpart: a
-/// warp has one packet in CUDA.
+/// warp has one packet.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",

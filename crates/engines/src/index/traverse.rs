@@ -167,7 +167,7 @@ impl Node {
     }
 
     /// The lane of the nearest child, if it may contain a neighbour; otherwise prunes all others. No
-    /// namesake: `warp::reduce_min` in CUDA.
+    /// CUDA counterpart: `warp::reduce_min`.
     #[inline(always)]
     fn next<O: Observer>(&mut self, nearest: &mut Nearest<O>, visits: &mut Visits) -> Option<usize> {
         match self.waiting[..self.count].last() {

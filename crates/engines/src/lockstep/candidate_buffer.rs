@@ -171,7 +171,7 @@ impl<const W: usize, O: Observer<W>> Warp<W, O> {
     }
 
     /// The first k elements of the intermediate result: index and squared distance, nearest first. No
-    /// namesake: the kernel writes them to memory.
+    /// CUDA counterpart: the kernel writes them to memory.
     pub fn neighbours(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
         (0..self.k).map(|i| self.element(i)).map(|key| (index_of(key), distance_of(key)))
     }

@@ -96,7 +96,7 @@ fn minima(distances: &[Lanes<f32, WARP>], n: usize, groups_in_cluster: usize, or
 }
 
 /// Answers each query from all distances; calls `done` with the state when its neighbours are found. No
-/// namesake: one kernel per step in CUDA.
+/// CUDA counterpart: one kernel per step.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",

@@ -132,7 +132,7 @@ pub fn first_seed(n: usize) -> u32 {
 
 /// k-means++: the first point at random, and each further one with a probability proportional to its squared
 /// distance from the nearest seed. Returns fewer than requested if all points coincide with seeds. No
-/// namesake: one kernel per step in CUDA.
+/// CUDA counterpart: one kernel per step.
 fn seeds(
     points: &GroupedPoints<WARP>,
     rows: &[f32],

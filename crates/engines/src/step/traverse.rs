@@ -128,7 +128,7 @@ impl Source for Indexed<'_> {
 }
 
 /// Searches the clusters for each query; calls `done` with the state when its neighbours are found. No
-/// namesake: a warp has one query in CUDA.
+/// CUDA counterpart: a warp has one query.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512dq+avx512vl+avx2+fma+bmi1+bmi2+popcnt+lzcnt",
     "x86_64+avx2+fma+bmi1+bmi2+popcnt+lzcnt",

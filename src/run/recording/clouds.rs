@@ -199,8 +199,8 @@ impl<'a> Restored<'a> {
         }
         let was = entry.places.last().unwrap_or(path);
         Err(format!(
-            "the recording does not contain its points, and their file is not next to it; copy the file there, \
-             open it separately, or record the run with its points: {}",
+            "the recording does not contain its points, and their file is not next to it; copy it \
+             there, open it separately, or record the run with its points: {}",
             was.display()
         ))
     }

@@ -126,7 +126,7 @@ impl App {
         }
     }
 
-    /// An idle app.
+    /// Starts an app with nothing loaded, and finds out which engines can run.
     ///
     /// # Errors
     /// If a thread cannot be spawned.

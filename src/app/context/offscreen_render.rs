@@ -28,7 +28,7 @@ pub struct Portrait {
     /// Views and fields, copied from the window.
     pub state: State,
     pub session: Session,
-    /// In points.
+    /// Width and height in points.
     pub size: Vec2,
     /// The pane to draw alone; `None` draws the whole window.
     pub picture: Option<Picture>,

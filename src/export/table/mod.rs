@@ -307,12 +307,12 @@ impl<W: Write + Send> Appender<W> {
 }
 
 /// Rows between two checks for cancellation.
-const TOLD: usize = 1 << 12;
+const ROWS_PER_CHECK: usize = 1 << 12;
 
 /// Writes tables with the same columns as lines under one header. Missing values are empty. Text that a
 /// spreadsheet would take for a formula is prefixed with `'`.
 pub(super) struct Text<W: Write> {
-    /// Characters that make a text be quoted. Programs detect a CSV file's separator, sometimes from few
+    /// A text that contains any of these is quoted. Programs detect a CSV file's separator, sometimes from few
     /// rows, so these include every possible separator.
     quoted: &'static [char],
     writer: csv::Writer<W>,
@@ -352,7 +352,7 @@ impl<W: Write> Text<W> {
             }
         };
         for row in 0..table.rows {
-            if row.is_multiple_of(TOLD) {
+            if row.is_multiple_of(ROWS_PER_CHECK) {
                 table.tell(row * table.columns.len())?;
             }
             for column in &table.columns {
@@ -387,7 +387,7 @@ impl<W: Write> Text<W> {
     }
 }
 
-/// A text cell, in quotes if it contains one of some characters.
+/// Quotes a text that contains any of the characters; quotation marks inside it are doubled.
 fn quoted<'a>(text: &'a str, characters: &[char]) -> Cow<'a, str> {
     let text = cell(text);
     if text.contains(characters) { Cow::Owned(format!("\"{}\"", text.replace('"', "\"\""))) } else { text }

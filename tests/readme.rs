@@ -1,11 +1,9 @@
-//! README.md and the pages of docs/ match the program: the table of engines, the commands, and the links.
+//! README.md and the pages of docs/ match the program: their commands, their links, and the index.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use warpscope::cli;
-use warpscope::engines::registry;
-use warpscope::knn::{Descriptor, DeviceKind};
 
 /// The pages whose commands must be accepted.
 const PAGES: [&str; 6] = [
@@ -86,43 +84,6 @@ fn commands(text: &str) -> Vec<(usize, String)> {
         parts.into_iter().map(move |part| (at, part))
     });
     calls.filter(|(_, call)| call.split(' ').next() == Some("warpscope")).collect()
-}
-
-/// The row of an engine in the table of docs/measure.md.
-fn row(engine: &Descriptor) -> String {
-    let device = |kind: &DeviceKind| match kind {
-        DeviceKind::Cpu => "CPU",
-        DeviceKind::Gpu => "NVIDIA GPU",
-    };
-    let devices: Vec<&str> = engine.runs_on.iter().map(device).collect();
-    let columns: Vec<String> = engine.measures.iter().map(|measure| format!("`{}`", measure.name)).collect();
-    let parameters: Vec<String> =
-        engine.parameters.iter().map(|parameter| format!("`{}`", parameter.name)).collect();
-    let or_none = |list: &[String]| if list.is_empty() { "–".to_owned() } else { list.join(", ") };
-    format!(
-        "| `{}` | {} | {} | {} | {} |",
-        engine.id,
-        devices.join(", "),
-        engine.about,
-        or_none(&columns),
-        or_none(&parameters)
-    )
-}
-
-#[test]
-fn the_engine_table_matches_the_registry() {
-    let head = [
-        "| engine | runs on | description | counts | parameters |".to_owned(),
-        "|---|---|---|---|---|".to_owned(),
-    ];
-    let expected: Vec<String> =
-        head.into_iter().chain(registry::ENGINES.iter().map(|engine| row(engine))).collect();
-    let page = include_str!("../docs/measure.md");
-    assert!(
-        page.contains(&expected.join("\n")),
-        "docs/measure.md should hold this table:\n\n{}\n",
-        expected.join("\n")
-    );
 }
 
 #[test]

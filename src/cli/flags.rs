@@ -21,7 +21,7 @@ use crate::knn::{DeviceId, Ranking};
 use crate::run::graph::KnnGraph;
 use crate::run::graph::links::Links;
 use crate::run::recording::{self, Recorded};
-use crate::run::{EngineChoice, LoadedRun, RunRecord, RunSpec, usual};
+use crate::run::{EngineChoice, LoadedRun, RunRecord, RunSpec, Schema, usual};
 
 /// How a file is read as a table of coordinates.
 #[derive(Clone, Debug, Args)]
@@ -281,6 +281,22 @@ pub struct JsonArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Clone, Copy, Debug, Args)]
+pub struct SchemaArgs {
+    /// Schema of written files
+    ///
+    /// 1 has the names of earlier versions: accessed, left_out. 2 has distance_evals and pruned. All are read.
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value = "2",
+        value_parser = PossibleValuesParser::new(["1", "2"]).map(|number| {
+            number.parse().ok().and_then(Schema::numbered).unwrap_or_default()
+        })
+    )]
+    pub schema: Schema,
 }
 
 #[derive(Clone, Copy, Debug, Args)]

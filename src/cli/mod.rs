@@ -24,6 +24,8 @@ mod paths;
 mod pictures;
 mod queries;
 mod recall;
+#[cfg(test)]
+mod reference;
 mod run;
 mod stop;
 mod sweep;

@@ -6,6 +6,7 @@ use anyhow::bail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use super::bar::Bar;
+use super::flags::SchemaArgs;
 use super::paths::{ending_in, folder};
 use super::usage::Usage;
 use super::{output, values};
@@ -49,6 +50,8 @@ pub struct PictureArgs {
         help_heading = "Files"
     )]
     out: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "Files")]
+    schema: SchemaArgs,
     /// Picture of one moment
     #[arg(long, value_name = "FILE", value_parser = ending_in("png"), help_heading = "Files")]
     png: Option<Option<PathBuf>>,
@@ -289,7 +292,7 @@ impl PictureArgs {
             }
         }
         for (take, path) in takes.iter().zip(&plan.steps) {
-            export::lesson::steps(&take.recording, path)?;
+            export::lesson::steps(&take.recording, self.schema.schema.number(), path)?;
             wrote(path);
         }
         if let Some(path) = &plan.png {

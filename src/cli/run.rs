@@ -7,7 +7,7 @@ use clap::Arg;
 
 use super::answer::{empty_ranks, note_fallback};
 use super::bar::Bar;
-use super::flags::{DryRunArgs, EngineArgs, JsonArgs, ProblemArgs, RecordArgs, ThreadsArgs};
+use super::flags::{DryRunArgs, EngineArgs, JsonArgs, ProblemArgs, RecordArgs, SchemaArgs, ThreadsArgs};
 use super::job::Job;
 use super::output::columns;
 use super::paths::{self, folder};
@@ -66,6 +66,8 @@ pub struct RunArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,
+    #[command(flatten, next_help_heading = "Results")]
+    schema: SchemaArgs,
     #[command(flatten, next_help_heading = "Results")]
     dry: DryRunArgs,
     #[command(flatten, next_help_heading = "Results")]
@@ -155,10 +157,11 @@ pub fn run(args: &RunArgs) -> anyhow::Result<()> {
         output::note(&format!("--profile: the {} engine cannot be profiled", record.engine));
     }
     let mut written = Vec::new();
-    let result = write(args, &record, &mut written);
+    let in_files = args.schema.schema.record(&record);
+    let result = write(args, &in_files, &mut written);
     // The search succeeded, so its result is printed even if writing failed.
     if args.json.json {
-        output::print_json(&record.head)
+        output::print_json(&in_files.head)
     } else {
         output::print(&summary(&record, planned.as_deref(), &written))
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::bail;
 
 use super::bar::Bar;
-use super::flags::{EngineListArgs, MethodArgs, RecordArgs, SourceArgs, ThreadsArgs};
+use super::flags::{EngineListArgs, MethodArgs, RecordArgs, SchemaArgs, SourceArgs, ThreadsArgs};
 use super::job::check_device;
 use super::usage::Usage;
 use super::{columns, output, paths, values};
@@ -100,6 +100,8 @@ pub struct SweepArgs {
     figure: Option<PathBuf>,
     #[command(flatten)]
     record: RecordArgs,
+    #[command(flatten, next_help_heading = "Results")]
+    schema: SchemaArgs,
 }
 
 const ENGINES: &str = "Engines, with alternatives for parameter values: cuda:window=8|16,kdtree is three \
@@ -320,9 +322,11 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
             }
         }
     };
+    let schema = args.schema.schema;
     let of_measures = measures.iter().flat_map(|measure| {
-        let expected = measure.theory.map(|_| format!("expected_{}", measure.name));
-        std::iter::once(format!("mean_{}", measure.name)).chain(expected)
+        let name = schema.measure(measure.name);
+        let expected = measure.theory.map(|_| format!("expected_{name}"));
+        std::iter::once(format!("mean_{name}")).chain(expected)
     });
     emit(
         &HEADER
@@ -346,7 +350,8 @@ pub fn run(args: &SweepArgs) -> anyhow::Result<()> {
         if let (Some(figure), Ok(record)) = (&mut figure, &row.result) {
             figure.add(&row.spec.engine, record);
         }
-        records.extend(row.result.ok().filter(|_| args.record.is_asked()).map(Arc::new));
+        let kept = row.result.ok().filter(|_| args.record.is_asked());
+        records.extend(kept.map(|record| schema.record(&Arc::new(record))));
         Ok::<_, anyhow::Error>(())
     })?;
     args.record.write(records)?;

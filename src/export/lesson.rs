@@ -50,12 +50,12 @@ const PIXEL: u64 = 4;
 /// Bytes per pixel while a PNG is encoded: the colour without opacity, and the compressed picture.
 const ENCODED: u64 = 4;
 
-/// Writes all steps of a recording as JSON Lines.
+/// Writes all steps of a recording as JSON Lines, in a version of their schema.
 ///
 /// # Errors
 /// [`ExportError::Io`] if the file cannot be written.
-pub fn steps(recording: &Recording, path: &Path) -> Result<(), ExportError> {
-    write(path, |out| jsonl::write(recording, 0..recording.len(), out))
+pub fn steps(recording: &Recording, schema: u32, path: &Path) -> Result<(), ExportError> {
+    write(path, |out| jsonl::write_as(schema, recording, 0..recording.len(), out))
 }
 
 /// Writes the picture of a position as PNG.

@@ -325,7 +325,7 @@ fn engines_without_counters_export_empty_tables() {
 fn engine_specific_measures_go_to_a_separate_file() {
     let place = tempfile::tempdir().unwrap();
     let other = RunRecord {
-        measured: Measured::new([("visited".to_owned(), vec![7, 8]), ("accessed".to_owned(), vec![70, 80])]),
+        measured: Measured::new([("visited".to_owned(), vec![7, 8]), ("distance_evals".to_owned(), vec![70, 80])]),
         ..record()
     };
     let names =
@@ -333,7 +333,7 @@ fn engine_specific_measures_go_to_a_separate_file() {
     assert_eq!(names(&other), "counters.csv");
     assert_eq!(
         std::fs::read_to_string(place.path().join("counters.csv")).unwrap(),
-        "query,row,visited,accessed\n0,4,7,70\n1,0,8,80\n"
+        "query,row,visited,distance_evals\n0,4,7,70\n1,0,8,80\n"
     );
     // The next run replaces the counter file of the previous one.
     assert_eq!(names(&record()), "merges.csv");

@@ -16,6 +16,7 @@ pub mod presets;
 mod problem;
 mod record;
 pub mod recording;
+mod schema;
 mod spec;
 pub mod stats;
 pub mod sweep;
@@ -37,6 +38,7 @@ pub use record::{
     CloudFile, LoadedRun, MeasureMean, Phase, Run, RunFile, RunFileError, RunRecord, SCHEMA_VERSION, Sample,
     Summary,
 };
+pub use schema::Schema;
 pub use spec::{Declared, EngineChoice, QuerySpec, RunSpec, usual};
 pub use timeline::{Multiprocessor, PhaseSpan, PhaseTrack, Place, Timeline, WarpTime};
 pub use worker::{Event, Job, JobId, Worker};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EngineChoice, Machine, RunSpec, stats};
+use super::{EngineChoice, Machine, RunSpec, Schema, stats};
 use crate::cloud::{Axis, Fingerprint, PointCloud, Source};
 use crate::engines::registry;
 use crate::knn::{
@@ -16,8 +16,8 @@ use crate::knn::{
 };
 use crate::{printable, text};
 
-/// The version of `run.json`.
-pub const SCHEMA_VERSION: u32 = 1;
+/// The latest version of `run.json`, which is that of every record in memory.
+pub const SCHEMA_VERSION: u32 = Schema::Second.number();
 
 /// A phase of a run that the host can time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -131,6 +131,7 @@ mod means {
     use serde_json::Value;
 
     use super::MeasureMean;
+    use crate::run::schema::current_name;
 
     const MEAN: &str = "mean_";
     const EXPECTED: &str = "expected_";
@@ -167,7 +168,8 @@ mod means {
         let number = |key: &str| numbers.get(key).copied();
         let mean = |(key, value): &(String, Value)| {
             let (name, mean) = (key.strip_prefix(MEAN)?, value.as_f64()?);
-            Some(MeasureMean { name: name.to_owned(), mean, expected: number(&format!("{EXPECTED}{name}")) })
+            let expected = number(&format!("{EXPECTED}{name}"));
+            Some(MeasureMean { name: current_name(name.to_owned()), mean, expected })
         };
         Ok(entries.iter().filter_map(mean).collect())
     }
@@ -380,7 +382,8 @@ impl RunFile {
         if version > u64::from(SCHEMA_VERSION) {
             return Err(RunFileError::Newer { version, written_by: printable::name(&warpscope_version) });
         }
-        serde_json::from_slice(text).map_err(content)
+        let read: Self = serde_json::from_slice(text).map_err(content)?;
+        Ok(Self { schema_version: SCHEMA_VERSION, ..read })
     }
 
     /// The run's default name: `us_zipcodes.csv, 1,000 × 33,144, k = 32, cuda`.
@@ -550,21 +553,24 @@ mod tests {
         let measure = |name: &str, mean, expected| MeasureMean { name: name.to_owned(), mean, expected };
         let summary = Summary {
             n: 7,
-            measures: vec![measure("visited", 2.5, None), measure("accessed", 9.25, Some(11.5))],
+            measures: vec![measure("visited", 2.5, None), measure("distance_evals", 9.25, Some(11.5))],
             ..Summary::default()
         };
         let json = serde_json::to_string(&summary).unwrap();
         assert!(
             json.ends_with(
-                "\"distances_per_second\":null,\"mean_visited\":2.5,\"mean_accessed\":9.25,\
-                 \"expected_accessed\":11.5}"
+                "\"distances_per_second\":null,\"mean_visited\":2.5,\"mean_distance_evals\":9.25,\
+                 \"expected_distance_evals\":11.5}"
             ),
             "{json}"
         );
         assert_eq!(serde_json::from_str::<Summary>(&json).unwrap(), summary);
+        // The names of schema 1.
+        let old = json.replace("distance_evals", "accessed");
+        assert_eq!(serde_json::from_str::<Summary>(&old).unwrap(), summary);
         // From an engine without counters, as the first version wrote it.
         let old = json.replace(
-            "\"mean_visited\":2.5,\"mean_accessed\":9.25,\"expected_accessed\":11.5",
+            "\"mean_visited\":2.5,\"mean_distance_evals\":9.25,\"expected_distance_evals\":11.5",
             "\"mean_merges\":null,\"expected_merges\":12.5",
         );
         assert_eq!(serde_json::from_str::<Summary>(&old).unwrap().measures, []);

@@ -25,7 +25,7 @@ static MEASURES: [Measure; 2] = [
         worst_case: Some(|shape| shape.n as f64),
     },
     Measure {
-        name: "accessed",
+        name: "blocks_hit",
         unit: ["block", "blocks"],
         help: "Blocks with a neighbour.",
         theory: None,
@@ -229,8 +229,8 @@ fn runs_of_an_engine_with_custom_measures_are_exported() {
     assert!(
         record
             .summary
-            .measure("accessed")
-            .is_some_and(|accessed| accessed.expected.is_none() && accessed.mean >= 1.0)
+            .measure("blocks_hit")
+            .is_some_and(|hit| hit.expected.is_none() && hit.mean >= 1.0)
     );
     assert!(record.profile.is_none() && record.convergence.queries() == 0);
 

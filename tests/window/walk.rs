@@ -70,7 +70,7 @@ fn a_search_can_be_stepped_through() {
     let answered = window.state().session().answered.clone().expect("an answer");
     let totals = walk.step(walk.last()).totals;
     assert_eq!(
-        (answered.counted("leaves"), answered.counted("left_out")),
+        (answered.counted("leaves"), answered.counted("pruned")),
         (Some(totals.leaves), Some(totals.left_out))
     );
     // The walk is shown at its last step; buttons and keys step backwards and forwards.

@@ -134,14 +134,14 @@ mod tests {
 
     #[test]
     fn rows_are_stored_as_columns() {
-        let declared = [measure("visited"), measure("accessed")];
+        let declared = [measure("visited"), measure("distance_evals")];
         let mut measured = Measured::default();
         assert!(measured.is_empty() && measured.mean("visited").is_none());
         measured.extend(&declared, [[1, 10], [2, 20]]);
         measured.extend(&declared, [[6, 30]]);
-        assert_eq!((measured.queries(), measured.column("accessed")), (3, Some(&[10, 20, 30][..])));
+        assert_eq!((measured.queries(), measured.column("distance_evals")), (3, Some(&[10, 20, 30][..])));
         assert_eq!((measured.mean("visited"), measured.mean("merges")), (Some(3.0), None));
-        assert_eq!(measured.of(2).collect::<Vec<_>>(), [("visited", 6), ("accessed", 30)]);
+        assert_eq!(measured.of(2).collect::<Vec<_>>(), [("visited", 6), ("distance_evals", 30)]);
         assert_eq!(
             Measured::new(measured.columns().map(|(name, values)| (name.to_owned(), values.to_vec()))),
             measured

@@ -11,8 +11,11 @@ use super::recording::{Parameters, Recording};
 use super::step::Step;
 use crate::error::LessonError;
 
-/// Version of the schema; see `docs/lesson-steps.md`.
-pub const SCHEMA: u32 = 1;
+/// Latest version of the schema; see `docs/lesson-steps.md`. Earlier versions are read too.
+pub const SCHEMA: u32 = 2;
+
+/// A step's name in schema 1 and since then, as written.
+const RENAMED: [&str; 2] = [r#""step":"left_out""#, r#""step":"pruned""#];
 
 #[derive(Serialize, Deserialize)]
 struct Head {
@@ -38,24 +41,38 @@ struct ReadLine {
     step: Step,
 }
 
-/// Writes a range of steps, each with all its values and a sentence.
+/// Writes a range of steps, each with all its values and a sentence, in the latest schema.
 ///
 /// # Errors
 /// I/O errors of the writer.
 pub fn write(recording: &Recording, range: Range<usize>, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, &Head { schema: SCHEMA, parameters: recording.parameters.clone() })?;
-    writeln!(out)?;
+    write_as(SCHEMA, recording, range, out)
+}
+
+/// As [`write()`], in schema 1 or 2.
+///
+/// # Errors
+/// I/O errors of the writer.
+pub fn write_as(
+    schema: u32,
+    recording: &Recording,
+    range: Range<usize>,
+    out: &mut (impl Write + ?Sized),
+) -> io::Result<()> {
+    let head = Head { schema, parameters: recording.parameters.clone() };
+    writeln!(out, "{}", serde_json::to_string(&head)?)?;
     let mut state = recording.start();
     for at in 0..range.end {
         state.apply(&recording.steps()[at]);
         if at >= range.start {
             let step = recording.step(at);
             let sentence = describe(&step, &state);
-            serde_json::to_writer(
-                &mut *out,
-                &Line { position: at + 1, level: recording.level(at).name(), step: &step, sentence },
-            )?;
-            writeln!(out)?;
+            let line = Line { position: at + 1, level: recording.level(at).name(), step: &step, sentence };
+            let mut line = serde_json::to_string(&line)?;
+            if schema < SCHEMA {
+                line = line.replacen(RENAMED[1], RENAMED[0], 1);
+            }
+            writeln!(out, "{line}")?;
         }
     }
     Ok(())
@@ -72,8 +89,9 @@ pub fn read(input: impl BufRead) -> Result<(Parameters, Vec<(usize, Step)>), Les
     });
     let (_, head) = lines.next().ok_or_else(|| fail(0, "the file is empty".to_owned()))??;
     let head: Head = serde_json::from_str(&head).map_err(|error| fail(0, error.to_string()))?;
-    if head.schema != SCHEMA {
-        return Err(fail(0, format!("schema {} is not supported; this version reads {SCHEMA}", head.schema)));
+    if !(1..=SCHEMA).contains(&head.schema) {
+        let why = format!("schema {} is not supported; this version reads 1 to {SCHEMA}", head.schema);
+        return Err(fail(0, why));
     }
     let steps = lines.map(|line| {
         let (number, line) = line?;

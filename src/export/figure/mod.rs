@@ -180,7 +180,7 @@ impl Figure {
             download_ms,
             peak: record.peaks.and_then(|peaks| peaks.bytes_per_second),
             wrong: mean("wrong"),
-            accessed: mean("accessed"),
+            accessed: mean("distance_evals"),
             retained: mean("candidates"),
             active: record.summary.active_threads,
         });

@@ -467,7 +467,7 @@ mod tests {
                         walk(&record, query, engines.resident(), &Silent).unwrap().expect("it has one");
                     let totals = walk.steps.last().unwrap().totals;
                     for (name, told) in [
-                        ("accessed", totals.accessed),
+                        ("distance_evals", totals.accessed),
                         ("candidates", totals.candidates),
                         ("merges", totals.merges),
                     ] {

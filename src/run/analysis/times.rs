@@ -365,7 +365,7 @@ mod tests {
         run.head.engine = EngineId::new("bvh");
         run.measured = Measured::default();
         assert_eq!(Roofline::of(&run, &PEAKS).unwrap().achieved(), None);
-        run.measured = Measured::new([("accessed".to_owned(), vec![300, 500])]);
+        run.measured = Measured::new([("distance_evals".to_owned(), vec![300, 500])]);
         let achieved = Roofline::of(&run, &PEAKS).unwrap().achieved().unwrap();
         assert!((achieved - 400.0 * 10_000.0 * 7.0 / 2e-3).abs() < 1.0, "{achieved}");
     }

@@ -4,11 +4,12 @@
 
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::cloud::MAX_ROWS;
 use crate::cloud::formats::limits::MAX_MEASURES;
 use crate::knn::{NONE, Setup, warp};
+use crate::run::schema::current_name;
 use crate::run::{CloudFile, Phase, Run, RunFile};
 
 /// The file's format identifier.
@@ -75,7 +76,7 @@ pub(super) struct RunEntry {
     /// Whether `counters.npy` exists, with a row per query.
     pub counted: bool,
     /// The columns of `counters.npy`.
-    #[serde(default = "warp_measures")]
+    #[serde(default = "warp_measures", deserialize_with = "current_names")]
     pub measures: Vec<String>,
     /// The column that counts the merges of the convergence history.
     #[serde(default = "warp_convergence")]
@@ -96,6 +97,10 @@ pub(super) struct RunEntry {
 /// The columns in files from versions that had no others.
 fn warp_measures() -> Vec<String> {
     warp::MEASURES.iter().map(|measure| measure.name.to_owned()).collect()
+}
+
+fn current_names<'de, D: Deserializer<'de>>(names: D) -> Result<Vec<String>, D::Error> {
+    Ok(Vec::deserialize(names)?.into_iter().map(current_name).collect())
 }
 
 fn warp_convergence() -> String {

@@ -15,7 +15,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::LoadedRun;
+use super::{LoadedRun, Schema};
 use crate::cloud::{Fingerprint, PointCloud};
 pub use clouds::is_below;
 pub use npy::head as npy_head;
@@ -30,7 +30,7 @@ pub const EXTENSION: &str = "warpscope";
 
 /// The version of `recording.json`. It increases when a program that knows only the previous one would
 /// misread the file. Programs ignore additions they do not know.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = Schema::Second.number();
 
 /// The member with the state of the window, which only the window interprets.
 pub const SESSION: &str = "session.json";

@@ -103,7 +103,7 @@ pub fn write_with(
 
     let mut manifest = Manifest {
         format: FORMAT.to_owned(),
-        schema_version: SCHEMA_VERSION,
+        schema_version: runs.iter().map(|run| run.run.head().schema_version).min().unwrap_or(SCHEMA_VERSION),
         warpscope_version: env!("CARGO_PKG_VERSION").to_owned(),
         clouds: vec![],
         runs: vec![],

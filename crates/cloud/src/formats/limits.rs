@@ -2,7 +2,7 @@
 //!
 //! These are plausibility limits. They limit how much memory and time a small file can require on any
 //! machine. Below them, memory is still checked before it is allocated ([`super::FormatError::Memory`]).
-//! `docs/limits.md` shows [`TABLE`], and `tests/limits.rs` keeps the two equal.
+//! `docs/reference.md` shows [`TABLE`].
 
 /// Columns of a cloud. Each needs memory, even without rows.
 pub const MAX_COLUMNS: usize = 1 << 20;
@@ -103,7 +103,7 @@ pub const MAX_COPIES: u64 = 1 << 30;
 /// Measures, counters or phases of a run in a recording, and characters of the name of each.
 pub const MAX_MEASURES: usize = 64;
 
-/// A limit as `docs/limits.md` shows it.
+/// A limit as `docs/reference.md` shows it.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// The formats to which it applies.
@@ -128,7 +128,7 @@ impl Limit {
     }
 }
 
-/// All limits, in the order of docs/limits.md; `as u64` because the constants have the types that their
+/// All limits, in the order of docs/reference.md; `as u64` because the constants have the types that their
 /// readers use.
 pub const TABLE: &[Limit] = &[
     Limit::new(

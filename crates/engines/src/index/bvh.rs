@@ -52,7 +52,7 @@ pub static BVH: Descriptor = Descriptor {
     active_threads: Some(active_threads),
     parameters: &[PACKETS],
     is_exhaustive: false,
-    distances: |_, _, measured| measured.mean("accessed"),
+    distances: |_, _, measured| measured.mean("distance_evals"),
     cost: cost::cost,
     walk: Some(walk_of),
     within: Some(within_of),
@@ -99,14 +99,14 @@ pub static MEASURES: [Measure; 6] = [
         "Points retained: closer than the k-th so far, and added to the candidate buffer.",
     ),
     Measure::new(
-        "accessed",
-        ["point accessed", "points accessed"],
+        "distance_evals",
+        ["distance evaluation", "distance evaluations"],
         "Points whose distance to the query was computed.",
     ),
     Measure::new("leaves", ["leaf", "leaves"], "Visited leaves of 32 points."),
     Measure::new("nodes", ["node", "nodes"], "Nodes whose children's boxes were compared with the query."),
     Measure::new(
-        "left_out",
+        "pruned",
         ["pruned child", "pruned children"],
         "Nodes and leaves pruned because they cannot contain a neighbour.",
     ),
@@ -114,7 +114,7 @@ pub static MEASURES: [Measure; 6] = [
 
 /// Mean number of active lanes: a lane per point of a leaf. Only the last leaf may have fewer than 32.
 fn active_threads(measured: &Measured) -> Option<f64> {
-    measured.ratio("accessed", "leaves")
+    measured.ratio("distance_evals", "leaves")
 }
 
 /// The most points: a tile of the radix sort publishes counts of 30 bits (`cuda/index/radix_sort.cuh`).
@@ -462,9 +462,9 @@ mod tests {
             let (nodes, leaves) = (of("nodes"), of("leaves"));
             // All nodes are full. The first leaf is not counted as a child unless its node was visited.
             let met = nodes * WARP as u32;
-            assert!([met, met + 1].contains(&(nodes - 1 + leaves + of("left_out"))), "query {query}");
-            assert_eq!(of("accessed"), leaves * WARP as u32);
-            assert!((20..=of("accessed")).contains(&of("candidates")) && of("merges") >= 1);
+            assert!([met, met + 1].contains(&(nodes - 1 + leaves + of("pruned"))), "query {query}");
+            assert_eq!(of("distance_evals"), leaves * WARP as u32);
+            assert!((20..=of("distance_evals")).contains(&of("candidates")) && of("merges") >= 1);
         }
     }
 

@@ -68,7 +68,7 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
     measures: &MEASURES,
     active_threads: Some(active_threads),
     is_exhaustive: false,
-    distances: |_, _, measured| measured.mean("accessed"),
+    distances: |_, _, measured| measured.mean("distance_evals"),
     cost,
     ..Descriptor::new(EngineId::new("kdtree-threads"), |device| match device {
         DeviceId::Cpu => cpu::open(&KDTREE_THREADS, "CPU, left-balanced k-d tree", None, load),
@@ -78,7 +78,11 @@ pub static KDTREE_THREADS: Descriptor = Descriptor {
 
 /// The columns of `counters.csv`, in the order of [`Visits`].
 pub static MEASURES: [Measure; 3] = [
-    Measure::new("accessed", ["point accessed", "points accessed"], "Points whose distance was computed."),
+    Measure::new(
+        "distance_evals",
+        ["distance evaluation", "distance evaluations"],
+        "Points whose distance was computed.",
+    ),
     Measure::new(
         "candidates",
         ["candidate", "candidates"],

@@ -49,7 +49,7 @@ const INDEXED: Descriptor = Descriptor {
     active_threads: Some(active_threads),
     parameters: &[CLUSTERS, ITERATIONS, SPHERES, SWITCH, FISSION, WARPS],
     is_exhaustive: false,
-    distances: |_, _, measured| measured.mean("accessed"),
+    distances: |_, _, measured| measured.mean("distance_evals"),
     cost: cost::step,
     walk: Some(walk_of),
     ..Descriptor::new(EngineId::new("step"), |device| open(device, &STEP))
@@ -132,13 +132,13 @@ pub static MEASURES: [Measure; 6] = [
         "Points retained: closer than the k-th so far, and added to the candidate queue.",
     ),
     Measure::new(
-        "accessed",
-        ["point accessed", "points accessed"],
+        "distance_evals",
+        ["distance evaluation", "distance evaluations"],
         "Points whose distances were read while visiting clusters.",
     ),
     Measure::new("clusters", ["cluster", "clusters"], "Visited clusters."),
     Measure::new(
-        "left_out",
+        "pruned",
         ["pruned cluster", "pruned clusters"],
         "Clusters pruned because they cannot contain a neighbour.",
     ),
@@ -151,7 +151,7 @@ pub static MEASURES: [Measure; 6] = [
 
 /// Mean number of active lanes: the last group of a cluster leaves lanes without a point.
 fn active_threads(measured: &Measured) -> Option<f64> {
-    measured.ratio("accessed", "groups")
+    measured.ratio("distance_evals", "groups")
 }
 
 fn open(device: DeviceId, descriptor: &'static Descriptor) -> Result<Box<dyn Engine>, EngineError> {

@@ -17,7 +17,7 @@ fn equal_points_do_not_force_a_full_scan() {
                 found.of(query).0.iter().copied().eq(0..40),
                 "all points are equally far, so the first positions win"
             );
-            let accessed = answer.measured.column("accessed").unwrap()[query];
+            let accessed = answer.measured.column("distance_evals").unwrap()[query];
             assert!(accessed <= 96, "{}: query {query} accessed {accessed} of {n} points", engine.id);
         }
     }
@@ -46,7 +46,7 @@ fn k_equal_to_n_returns_all_points() {
                 positions.sort_unstable();
                 assert!(positions.into_iter().eq(0..n as u32), "{}: n = {n}", engine.id);
                 let of = |name: &str| answer.measured.column(name).unwrap()[0] as usize;
-                assert!(of("accessed") <= n && of("candidates") <= n, "{}: n = {n}", engine.id);
+                assert!(of("distance_evals") <= n && of("candidates") <= n, "{}: n = {n}", engine.id);
             }
         }
     }
@@ -62,12 +62,12 @@ fn far_clusters_are_pruned() {
         let (_, answer) = search(&STEP, &problem, &Parameters::from_iter([("iterations", 3)]));
         let of = |name: &str, query: usize| answer.measured.column(name).unwrap()[query];
         for query in 0..problem.q() {
-            let (clusters, left_out) = (of("clusters", query), of("left_out", query));
+            let (clusters, left_out) = (of("clusters", query), of("pruned", query));
             assert_eq!(clusters + left_out, 157, "{metric}: query {query}");
-            assert!(clusters >= 1 && of("accessed", query) >= 20 && of("candidates", query) >= 20);
+            assert!(clusters >= 1 && of("distance_evals", query) >= 20 && of("candidates", query) >= 20);
             assert_eq!(of("merges", query), of("candidates", query).div_ceil(64));
         }
-        let mean = answer.measured.mean("accessed").unwrap();
+        let mean = answer.measured.mean("distance_evals").unwrap();
         assert!(mean < 2000.0, "{metric}: {mean} of {n} points");
     }
 }
@@ -83,8 +83,8 @@ fn minima_prune_in_many_dimensions() {
         let of = |name: &str| answer.measured.column(name).unwrap()[query] as usize;
         assert!(
             of("clusters") < k
-                && of("accessed") <= of("clusters") * 32
-                && of("clusters") + of("left_out") == n / 32,
+                && of("distance_evals") <= of("clusters") * 32
+                && of("clusters") + of("pruned") == n / 32,
             "query {query}"
         );
         assert_eq!(found.of(query).0[0], query as u32);
@@ -106,7 +106,7 @@ fn exact_spheres_prune_more() {
         let [naive, ritter, exact] = ["naive", "ritter", "exact"].map(by);
         assert!(naive.0 == ritter.0 && ritter.0 == exact.0);
         let [naive, ritter, exact] =
-            [naive, ritter, exact].map(|(_, answer)| answer.measured.mean("accessed").unwrap());
+            [naive, ritter, exact].map(|(_, answer)| answer.measured.mean("distance_evals").unwrap());
         assert!(exact <= ritter && exact < naive, "{metric}: {naive} {ritter} {exact}");
     }
 }

@@ -302,7 +302,7 @@ fn errors_in_files_name_the_line() {
     let text = String::from_utf8(file).unwrap();
     let why = |text: &str| jsonl::read(text.as_bytes()).unwrap_err().to_string();
     assert_eq!(why(""), "line 1: the file is empty");
-    assert!(why(&text.replacen("\"schema\":1", "\"schema\":9", 1)).starts_with("line 1: schema 9"));
+    assert!(why(&text.replacen("\"schema\":2", "\"schema\":9", 1)).starts_with("line 1: schema 9"));
     assert!(why(&text.replacen("\"step\":\"group\"", "\"step\":\"gruop\"", 1)).starts_with("line 3: "));
     assert!(
         why(&text.replacen("\"swapped\":[", "\"swapped\":[4000000000],\"rest\":[", 1))

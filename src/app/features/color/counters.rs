@@ -31,8 +31,7 @@ pub fn counted(record: &RunRecord, by: &ColorBy) -> Channel {
     match by {
         ColorBy::Measure(name) => {
             let values = record.measured.column(name).unwrap_or_default();
-            // Prefer the name declared by the engine, if this build has it: `children left out` for
-            // `left_out`.
+            // Prefer the unit declared by the engine, if this build has it: `pruned children` for `pruned`.
             let declared = record
                 .descriptor()
                 .and_then(|engine| engine.measure(name))

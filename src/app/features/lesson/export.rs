@@ -11,7 +11,7 @@ use crate::lesson::moments::Selection;
 use crate::lesson::picture::film::{Film, SIZE, SIZE_ON_PAPER};
 use crate::lesson::player::MOST_BYTES;
 use crate::lesson::print::Theme;
-use crate::lesson::{Cursor, Level};
+use crate::lesson::{Cursor, Level, jsonl};
 use crate::palette::Palette;
 use crate::progress::Progress;
 
@@ -88,7 +88,7 @@ impl Job {
                 files::worksheet(&self.film, Theme::Readers, path, progress).map_err(said)?
             }
             LessonFile::Key => files::key(&self.film, Theme::Readers, path).map_err(said)?,
-            LessonFile::Steps => files::steps(&self.take.recording, path).map_err(said)?,
+            LessonFile::Steps => files::steps(&self.take.recording, jsonl::SCHEMA, path).map_err(said)?,
             LessonFile::Page => {
                 let page = files::page(&self.film, &moments()?, path, progress).map_err(said)?;
                 if page.finest < Level::Lane {

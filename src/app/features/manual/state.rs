@@ -11,7 +11,7 @@ pub struct Document {
     pub text: String,
 }
 
-const SOURCES: [(&str, &str); 26] = [
+const SOURCES: [(&str, &str); 27] = [
     ("docs/tour.md", include_str!("../../../../docs/tour.md")),
     ("README.md", include_str!("../../../../README.md")),
     ("docs/README.md", include_str!("../../../../docs/README.md")),
@@ -25,6 +25,7 @@ const SOURCES: [(&str, &str); 26] = [
     ("docs/formats.md", include_str!("../../../../docs/formats.md")),
     ("docs/config.md", include_str!("../../../../docs/config.md")),
     ("docs/metrics.md", include_str!("../../../../docs/metrics.md")),
+    ("docs/reference.md", include_str!("../../../../docs/reference.md")),
     ("docs/limits.md", include_str!("../../../../docs/limits.md")),
     ("docs/recording.md", include_str!("../../../../docs/recording.md")),
     ("docs/lesson.md", include_str!("../../../../docs/lesson.md")),

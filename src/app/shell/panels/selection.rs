@@ -88,7 +88,7 @@ pub fn selection_ui(ui: &mut Ui, state: &State, session: &Session, palette: &Pal
 fn search_ui(ui: &mut Ui, answered: &Answered, palette: &Palette) {
     let record = &answered.record;
     if let (Some(engine), Some(accessed)) =
-        (record.descriptor().filter(|engine| !engine.is_exhaustive), answered.counted("accessed"))
+        (record.descriptor().filter(|engine| !engine.is_exhaustive), answered.counted("distance_evals"))
     {
         let (accessed, all) =
             (text::thousands(accessed.into()), text::count(record.cloud.len() as u64, "point", "points"));

@@ -190,7 +190,8 @@ pub enum TreeStep {
         lane: u32,
     },
     /// No key of the node's remaining children is below the k-th neighbour's: they are pruned. The search
-    /// continues in the node above.
+    /// continues in the node above. Schema 1 calls the step `left_out`.
+    #[serde(rename = "pruned", alias = "left_out")]
     LeftOut {
         /// Mask of the lanes that hold them.
         lanes: u32,

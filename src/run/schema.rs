@@ -1,0 +1,60 @@
+//! Versions of the files that name measures: `run.json`, recordings, tables of counters and sweeps. All
+//! versions are read; names in memory are those of the latest.
+
+use std::sync::Arc;
+
+use super::RunRecord;
+use crate::knn::Measured;
+
+/// Names of measures in schema 1, and since then.
+const RENAMED: [(&str, &str); 2] = [("accessed", "distance_evals"), ("left_out", "pruned")];
+
+/// A version of the schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Schema {
+    First,
+    #[default]
+    Second,
+}
+
+impl Schema {
+    /// The number in files.
+    pub const fn number(self) -> u32 {
+        match self {
+            Self::First => 1,
+            Self::Second => 2,
+        }
+    }
+
+    /// The version with a number.
+    pub fn numbered(number: u32) -> Option<Self> {
+        [Self::First, Self::Second].into_iter().find(|schema| schema.number() == number)
+    }
+
+    /// A measure's name in files of this version.
+    pub fn measure(self, current: &str) -> &str {
+        let renamed = RENAMED.iter().find(|(_, new)| *new == current);
+        renamed.filter(|_| self == Self::First).map_or(current, |(old, _)| old)
+    }
+
+    /// A record as files of this version show it.
+    pub fn record(self, record: &Arc<RunRecord>) -> Arc<RunRecord> {
+        if self == Self::default() {
+            return Arc::clone(record);
+        }
+        let mut record = RunRecord::clone(record);
+        record.head.schema_version = self.number();
+        for measure in &mut record.head.summary.measures {
+            measure.name = self.measure(&measure.name).to_owned();
+        }
+        let columns = record.measured.columns();
+        record.measured =
+            Measured::new(columns.map(|(name, values)| (self.measure(name).to_owned(), values.to_vec())));
+        Arc::new(record)
+    }
+}
+
+/// The current name of a measure in a file of any version.
+pub fn current_name(name: String) -> String {
+    RENAMED.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| (*new).to_owned())
+}
